@@ -1,7 +1,8 @@
 # One room = one static library tauto_<name> with its tests beside it.
 #   tauto_module(sched HEADERS sched/a.h SOURCES sched/a.cc DEPS tauto_core TESTS sched/a_test.cc)
-# Paths are relative to src/. All tests of a room become one program, <name>_tests, so that GoogleTest is linked
-# once; ctest runs it as one test labelled `unit`. VERIFY_INTERFACE_HEADER_SETS compiles each header alone.
+# Paths are relative to src/. All tests of a room become one program, <name>_tests, so that
+# GoogleTest is linked once; ctest runs it, in the repository's root, as one test labelled `unit`.
+# VERIFY_INTERFACE_HEADER_SETS lets `./dev lint` compile each header alone.
 
 add_library(tauto_flags INTERFACE)
 target_compile_features(tauto_flags INTERFACE cxx_std_20)
@@ -30,8 +31,10 @@ function(tauto_module name)
     list(TRANSFORM M_TESTS PREPEND ${src}/)
     add_executable(${name}_tests ${M_TESTS})
     target_link_libraries(${name}_tests PRIVATE tauto_${name} ${M_TEST_DEPS} GTest::gtest_main)
-    target_compile_definitions(${name}_tests PRIVATE TAUTO_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-    add_test(NAME ${name} COMMAND ${name}_tests)
+    # Relative, and tests run in the root: no path of one clone enters the objects, so that clones
+    # share the compiler cache.
+    target_compile_definitions(${name}_tests PRIVATE TAUTO_SOURCE_DIR=".")
+    add_test(NAME ${name} COMMAND ${name}_tests WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 600)
   endif()
 endfunction()

@@ -1,0 +1,105 @@
+# Tests, simulation, lint, fuzzing.
+
+passed=0
+failed=0
+
+dev_test() {
+  presets='dev asan tsan'
+  case ${1:-} in
+    '') ;;
+    --quick) presets=dev ;;
+    *) die "test takes --quick or nothing, not '$1'" ;;
+  esac
+  need_packages build test
+  need_onnxruntime || say "the tests of ONNX models will skip: $why"
+  for preset_tested in $presets; do
+    test_preset "$preset_tested"
+  done
+  say "done"
+  printf '%d passed, %d failed\n' "$passed" "$failed"
+  [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+}
+
+# test_preset PRESET: builds and tests it, adding to `passed` and `failed`. What does not build, or
+# ends without ctest's closing line, is one failure.
+test_preset() {
+  build "$1" all || {
+    say "preset $1 does not build; mend what is shown above"
+    failed=$((failed + 1))
+    return 0
+  }
+  say "test $1"
+  log=$logs/test-$1.log
+  # Thread sanitizer's fixed address layout and the kernel's random one do not always agree.
+  fixed_layout=
+  [ "$1" != tsan ] || ! setarch -R true 2>/dev/null || fixed_layout='setarch -R'
+  $fixed_layout ctest --preset "$1" -j "$jobs" --no-tests=error 2>&1 | tee "$log"
+  closing=$(sed -n 's/.*% tests passed, \([0-9]*\) tests failed out of \([0-9]*\)$/\1 \2/p' "$log" |
+    tail -n 1)
+  if [ -z "$closing" ]; then
+    say "preset $1: ctest did not finish; see $(log_name)"
+    failed=$((failed + 1))
+    return 0
+  fi
+  failed=$((failed + ${closing% *}))
+  passed=$((passed + ${closing#* } - ${closing% *}))
+}
+
+dev_sim() {
+  seeds=$(count_of "the number of seeds" "${1:-}" 1000)
+  need_packages build test
+  need_onnxruntime || true
+  build dev sched_seeds || build_failed dev
+  say "seeds 1 to $seeds"
+  "$root/build/dev/sched_seeds" 1 "$seeds" ||
+    die "a seed failed; the line above replays it alone; keep it in tests/seeds/"
+  say "$seeds seeds passed"
+}
+
+dev_lint() {
+  need_packages build test lint
+  need_onnxruntime || true
+  say "house rules (tools/tidy.py)"
+  python3 tools/tidy.py . || die "the house rules above are broken; tools/tidy.py explains each"
+  sources=$(git ls-files --cached --others --exclude-standard \
+    'src/*.h' 'src/*.cc' 'tests/*.h' 'tests/*.cc' 'fuzz/*.cc' 'bench/*.h' 'bench/*.cc')
+  say "formatting"
+  # shellcheck disable=SC2086
+  clang-format-14 --dry-run -Werror $sources ||
+    die "run: clang-format-14 -i \$(git ls-files '*.h' '*.cc')"
+  build dev all || build_failed dev
+  say "each header alone"
+  logged headers cmake --build --preset dev --target all_verify_interface_header_sets || {
+    sed -n '/^FAILED/,$p' "$log" | head -n 40
+    die "a header does not compile alone; add what it includes"
+  }
+  say "clang-tidy (build/log/clang-tidy.log)"
+  logged clang-tidy run-clang-tidy-14 -quiet -p build/dev -j "$jobs" \
+    "^$root/(src|tests|bench)/.*\.cc\$" || {
+    grep -E '(error|warning):' "$log" | sort -u | head -n 60
+    die "clang-tidy has the findings above; mend them ($(log_name))"
+  }
+  say "clean"
+}
+
+dev_fuzz() {
+  seconds=$(count_of "the number of seconds" "${1:-}" 60)
+  need_packages build lint
+  build fuzz all || build_failed fuzz
+  programs=$(find "$root/build/fuzz" -maxdepth 1 -name '*_fuzz' -type f | sort)
+  [ -n "$programs" ] || die "fuzz/CMakeLists.txt lists no target"
+  count=$(printf '%s\n' "$programs" | wc -l)
+  each=$(((seconds + count - 1) / count))
+  for program in $programs; do
+    name=${program##*/}
+    say "$name for $each s"
+    mkdir -p "$root/build/fuzz/corpus/$name" "$root/build/fuzz/found"
+    seeds=$root/fuzz/corpus/$name
+    [ -d "$seeds" ] || seeds=
+    logged "fuzz-$name" "$program" -max_total_time="$each" -timeout=10 -rss_limit_mb=2048 \
+      -artifact_prefix="$root/build/fuzz/found/$name-" "$root/build/fuzz/corpus/$name" $seeds ||
+      die "$name found something: see $(log_name); the input is in build/fuzz/found/"
+    tail -n 1 "$log"
+  done
+  say "$count targets, nothing found"
+}
