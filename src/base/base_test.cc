@@ -52,8 +52,8 @@ TEST(LogHistogram, PercentilesFollowNearestRankWithinOnePercent) {
   left.merge(right);
   std::sort(raw.begin(), raw.end());
   for (const std::uint64_t ppm : {1'000u, 500'000u, 900'000u, 990'000u, 999'000u, 1'000'000u}) {
-    const auto exact = static_cast<double>(
-        nearest_rank<std::uint64_t>(raw, static_cast<double>(ppm) / 1e6));
+    const auto exact =
+        static_cast<double>(nearest_rank<std::uint64_t>(raw, static_cast<double>(ppm) / 1e6));
     EXPECT_NEAR(static_cast<double>(all.at_per_million(ppm)), exact, 0.01 * exact);
     EXPECT_EQ(all.at_per_million(ppm), left.at_per_million(ppm)) << "merging must change nothing";
   }

@@ -43,8 +43,7 @@ class JsonWriter {
     return raw(b ? "true" : "false");
   }
   template <std::integral I>
-    requires(!std::same_as<I, bool>)
-  JsonWriter& value(I number) {
+  requires(!std::same_as<I, bool>) JsonWriter& value(I number) {
     char text[24];
     const auto end = std::to_chars(text, text + sizeof text, number).ptr;
     return raw({text, static_cast<std::size_t>(end - text)});

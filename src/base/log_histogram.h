@@ -61,8 +61,8 @@ class LogHistogram {
   std::uint64_t max() const { return max_; }
   const std::vector<std::uint64_t>& counts() const { return counts_; }
 
-  /// Nearest rank: the value at rank ceil(per_million/10^6 * count), within 1 %, clamped to the exact
-  /// min and max. 0 when empty. Requires: per_million in (0, 1'000'000].
+  /// Nearest rank: the value at rank ceil(per_million/10^6 * count), within 1 %, clamped to the
+  /// exact min and max. 0 when empty. Requires: per_million in (0, 1'000'000].
   std::uint64_t at_per_million(std::uint64_t per_million) const {
     TAUTO_CHECK(per_million > 0 && per_million <= 1'000'000);
     if (count_ == 0) return 0;

@@ -18,7 +18,8 @@ inline std::size_t samples_needed(double q) {
   return static_cast<std::size_t>(std::ceil(std::log(0.025) / std::log(q)));
 }
 
-/// Nearest rank: the ceil(q*n)-th smallest. Requires: `sorted` ascending and not empty, q in (0, 1].
+/// Nearest rank: the ceil(q*n)-th smallest. Requires: `sorted` ascending and not empty, q in (0,
+/// 1].
 template <class T>
 T nearest_rank(std::span<const T> sorted, double q) {
   TAUTO_CHECK(!sorted.empty() && q > 0 && q <= 1);

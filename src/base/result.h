@@ -74,8 +74,8 @@ using Status = Result<Unit>;
 #define TAUTO_ASSIGN_OR_RETURN(lhs, expr) \
   TAUTO_ASSIGN_OR_RETURN_(TAUTO_CONCAT(tauto_result_, __LINE__), lhs, expr)
 /// `TAUTO_RETURN_IF_ERROR(f());` returns f's Error from this function, else goes on.
-#define TAUTO_RETURN_IF_ERROR(expr)                                     \
-  do {                                                                  \
-    auto tauto_status_ = (expr);                                        \
-    if (!tauto_status_.ok()) return std::move(tauto_status_).error();   \
+#define TAUTO_RETURN_IF_ERROR(expr)                                   \
+  do {                                                                \
+    auto tauto_status_ = (expr);                                      \
+    if (!tauto_status_.ok()) return std::move(tauto_status_).error(); \
   } while (false)

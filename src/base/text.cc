@@ -41,8 +41,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 Result<Duration> parse_duration(std::string_view text) {
-  static constexpr std::array<UnitName, 6> kUnits{{
-      {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}}};
+  static constexpr std::array<UnitName, 6> kUnits{
+      {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}}};
   const Error refused{Code::kInvalidArgument, "'" + std::string(text) +
                                                   "' is not a duration: write a number with a unit "
                                                   "(ns us ms s m h), for example 5ms"};

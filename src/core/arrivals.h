@@ -22,8 +22,8 @@ struct ArrivalPlan {
   std::uint64_t seed;
 };
 
-/// Ascending offsets. Constant: k / rate. Poisson: exponential gaps with mean 1 / rate, by inversion
-/// of a 53-bit uniform from SplitMix64(seed). Never re-anchored to what really happened.
+/// Ascending offsets. Constant: k / rate. Poisson: exponential gaps with mean 1 / rate, by
+/// inversion of a 53-bit uniform from SplitMix64(seed). Never re-anchored to what really happened.
 std::vector<Duration> make_arrivals(const ArrivalPlan& plan);
 
 /// SplitMix64 (Steele, Lea, Flood 2014): a small, portable stream of 64-bit values.

@@ -16,9 +16,9 @@ ServiceTime ServiceTime::linear(Duration fixed, Duration per_row) {
 
 void ServiceTime::set(ServicePoint point) {
   TAUTO_CHECK(point.rows >= 1);
-  const auto at = std::lower_bound(
-      points_.begin(), points_.end(), point.rows,
-      [](const ServicePoint& p, std::uint32_t rows) { return p.rows < rows; });
+  const auto at =
+      std::lower_bound(points_.begin(), points_.end(), point.rows,
+                       [](const ServicePoint& p, std::uint32_t rows) { return p.rows < rows; });
   if (at != points_.end() && at->rows == point.rows) {
     *at = point;
   } else {

@@ -18,13 +18,13 @@ namespace tauto::engine {
 
 /// One request inside a batch. Views live until the batch is done.
 struct BatchItem {
-  std::uint32_t rows;                     // 1 when the model has no batch dimension
-  std::span<const TensorView> inputs;     // in signature order; kInvalid = absent optional input
+  std::uint32_t rows;                  // 1 when the model has no batch dimension
+  std::span<const TensorView> inputs;  // in signature order; kInvalid = absent optional input
 };
 
 struct Batch {
-  std::span<const BatchItem> items;       // >= 1; exactly 1 when the model has no batch dimension
-  std::uint32_t rows;                     // sum over items
+  std::span<const BatchItem> items;  // >= 1; exactly 1 when the model has no batch dimension
+  std::uint32_t rows;                // sum over items
   std::uint64_t outputs_wanted = ~std::uint64_t{0};  // bit i: output i of the signature is needed
 };
 
@@ -46,7 +46,9 @@ class BatchOutput {
     views_.assign(items * outputs, TensorView{});
     if (buffers_.size() < outputs) buffers_.resize(outputs);
   }
-  TensorView& view(std::size_t item, std::size_t output) { return views_[item * outputs_ + output]; }
+  TensorView& view(std::size_t item, std::size_t output) {
+    return views_[item * outputs_ + output];
+  }
   const TensorView& view(std::size_t item, std::size_t output) const {
     return views_[item * outputs_ + output];
   }
@@ -100,13 +102,13 @@ class Model {
 };
 
 struct LoadOptions {
-  std::string model_path;                          // file or directory; "" for synthetic
-  std::map<std::string, std::string> parameters;   // config.pbtxt `parameters`, as written
-  int threads = 1;                                 // per instance, >= 1
-  bool spin = false;                               // worker threads may spin between operators
-  int graph_level = 99;                            // config `optimization.graph.level`; 99 = not set
-  std::uint32_t rows_max = 0;                      // config `max_batch_size`
-  Signature declared;                              // config inputs and outputs; may be empty
+  std::string model_path;                         // file or directory; "" for synthetic
+  std::map<std::string, std::string> parameters;  // config.pbtxt `parameters`, as written
+  int threads = 1;                                // per instance, >= 1
+  bool spin = false;                              // worker threads may spin between operators
+  int graph_level = 99;                           // config `optimization.graph.level`; 99 = not set
+  std::uint32_t rows_max = 0;                     // config `max_batch_size`
+  Signature declared;                             // config inputs and outputs; may be empty
 };
 
 /// One per process and kind. Threads: load() any.

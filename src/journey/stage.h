@@ -26,7 +26,7 @@ enum class Stage : std::uint8_t {
 inline constexpr std::size_t kStageCount = 11;
 
 inline constexpr std::array<std::string_view, kStageCount> kStageNames{
-    "receive", "parse",   "prepare", "hold",   "wait", "bind",
+    "receive", "parse",  "prepare", "hold",  "wait", "bind",
     "compute", "unbind", "finish",  "reply", "send"};
 
 constexpr std::string_view stage_name(Stage s) { return kStageNames[static_cast<std::size_t>(s)]; }

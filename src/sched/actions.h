@@ -15,12 +15,12 @@ namespace tauto::sched {
 
 /// Why a batch went when it did; goes into journeys, metrics and logs.
 enum class DispatchReason : std::uint8_t {
-  kIdle,         // an instance was idle and the policy does not wait
-  kFull,         // rows_max (or the largest preferred size) reached
-  kPreferred,    // a preferred size reached
-  kFixedSize,    // rows_fixed reached
-  kHoldElapsed,  // waited as long as allowed
-  kIncompatible, // the next request cannot share this batch
+  kIdle,          // an instance was idle and the policy does not wait
+  kFull,          // rows_max (or the largest preferred size) reached
+  kPreferred,     // a preferred size reached
+  kFixedSize,     // rows_fixed reached
+  kHoldElapsed,   // waited as long as allowed
+  kIncompatible,  // the next request cannot share this batch
 };
 std::string_view dispatch_reason_name(DispatchReason reason);
 
@@ -35,21 +35,21 @@ struct Dispatch {
   InstanceId instance;
   ModelId model;
   DispatchReason reason;
-  std::uint32_t rows;         // of all members
-  std::size_t member_first;   // into Actions::members
+  std::uint32_t rows;        // of all members
+  std::size_t member_first;  // into Actions::members
   std::size_t member_count;
   std::optional<Instant> latest_start;  // rollout: a start after this would miss
 };
 
 enum class AnswerKind : std::uint8_t {
-  kServed,          // its batch is done: send the outputs
-  kFailed,          // its batch failed: send the engine's error
-  kExpired,         // its deadline passed, waiting or running
-  kQueueTimeout,    // it was not dispatched within its queue timeout
-  kShed,            // a bounded queue was full on arrival
-  kCancelled,       // the client went away
-  kLost,            // its instance went down
-  kRetired,         // its model takes no more requests, or has no instance left
+  kServed,        // its batch is done: send the outputs
+  kFailed,        // its batch failed: send the engine's error
+  kExpired,       // its deadline passed, waiting or running
+  kQueueTimeout,  // it was not dispatched within its queue timeout
+  kShed,          // a bounded queue was full on arrival
+  kCancelled,     // the client went away
+  kLost,          // its instance went down
+  kRetired,       // its model takes no more requests, or has no instance left
 };
 std::string_view answer_kind_name(AnswerKind kind);
 
@@ -58,11 +58,11 @@ std::string_view answer_kind_name(AnswerKind kind);
 struct Answer {
   RequestId id;
   AnswerKind kind;
-  Duration waited{};                    // in the queue, until dispatch or until now
-  Duration hold{};                      // share of `waited` beside an idle instance
-  std::optional<Duration> limit;        // the promise that broke: deadline from arrival, or queue timeout
+  Duration waited{};              // in the queue, until dispatch or until now
+  Duration hold{};                // share of `waited` beside an idle instance
+  std::optional<Duration> limit;  // the promise that broke: deadline from arrival, or queue timeout
   std::optional<std::uint32_t> depth_limit;  // kShed: the bound that was full, in requests
-  std::optional<Duration> retry_after;  // kShed: when the queue ahead will have drained
+  std::optional<Duration> retry_after;       // kShed: when the queue ahead will have drained
 };
 
 /// Filled by Scheduler::step; reused between steps, so that after warm-up nothing is allocated.
