@@ -57,29 +57,56 @@ dev_sim() {
 }
 
 dev_lint() {
+  since=
+  case ${1:-} in
+    '') ;;
+    --changed) since=$(git merge-base HEAD '@{upstream}' 2>/dev/null || git rev-parse HEAD) ;;
+    *) die "lint takes --changed (what git has not pushed yet) or nothing, not '$1'" ;;
+  esac
   need_packages build test lint
   need_onnxruntime || true
   say "house rules (tools/tidy.py)"
-  python3 tools/tidy.py . || die "the house rules above are broken; tools/tidy.py explains each"
-  sources=$(git ls-files --cached --others --exclude-standard \
-    'src/*.h' 'src/*.cc' 'tests/*.h' 'tests/*.cc' 'fuzz/*.cc' 'bench/*.h' 'bench/*.cc')
+  python3 -B tools/tidy.py . || die "the house rules above are broken; tools/tidy.py explains each"
+  sources=$(sources_since "$since" h cc)
+  [ -n "$sources" ] || {
+    say "no C++ file changed: clean"
+    return 0
+  }
   say "formatting"
   # shellcheck disable=SC2086
   clang-format-14 --dry-run -Werror $sources ||
     die "run: clang-format-14 -i \$(git ls-files '*.h' '*.cc')"
-  build dev all || build_failed dev
+  build dev all -DTAUTO_BENCH=ON || build_failed dev
   say "each header alone"
   logged headers cmake --build --preset dev --target all_verify_interface_header_sets || {
     sed -n '/^FAILED/,$p' "$log" | head -n 40
     die "a header does not compile alone; add what it includes"
   }
-  say "clang-tidy (build/log/clang-tidy.log)"
-  logged clang-tidy run-clang-tidy-14 -quiet -p build/dev -j "$jobs" \
-    "^$root/(src|tests|bench)/.*\.cc\$" || {
-    grep -E '(error|warning):' "$log" | sort -u | head -n 60
-    die "clang-tidy has the findings above; mend them ($(log_name))"
+  pattern=$(sources_since "$since" cc | grep -v '^fuzz/' | sed "s|.*|^$root/&\$|")
+  say "clang-tidy, $(printf '%s\n' "$pattern" | grep -c .) files"
+  # shellcheck disable=SC2086
+  [ -z "$pattern" ] || logged clang-tidy run-clang-tidy-14 -quiet -p build/dev -j "$jobs" $pattern || {
+    sed "s/$(printf '\033')\[[0-9;]*m//g; s|$root/||g" "$log" | grep -E ': (error|warning):' |
+      sort -u | head -n 60
+    die "clang-tidy has the findings above; mend them ($(log_name) has all)"
   }
   say "clean"
+}
+
+# sources_since COMMIT SUFFIX...: our C++ files, those that changed since COMMIT when it is given.
+sources_since() {
+  commit=$1
+  shift
+  for suffix in "$@"; do
+    set -- "$@" "src/*.$suffix" "tests/*.$suffix" "bench/*.$suffix" "fuzz/*.$suffix"
+    shift
+  done
+  if [ -n "$commit" ]; then
+    git diff --name-only --diff-filter=d "$commit" -- "$@"
+    git ls-files --others --exclude-standard -- "$@"
+  else
+    git ls-files --cached --others --exclude-standard -- "$@"
+  fi | sort -u | while read -r path; do [ ! -f "$path" ] || printf '%s\n' "$path"; done
 }
 
 dev_fuzz() {
