@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 # Room -> rooms it may include. Includes point down only; no wing includes another, except that lab
-# uses sim. lab also speaks to servers, hence net and wire.
+# uses sim and fills the results that report shows. lab also speaks to servers: net and wire.
 LAYERS = {
     "base": "",
     "core": "base",
@@ -26,7 +26,7 @@ LAYERS = {
     "report": "core base",
     "explain": "journey core base",
     "sim": "sched journey core base",
-    "lab": "net wire sim sched journey core base",
+    "lab": "report net wire sim sched journey core base",
     "serve": "net wire engine pipeline model sched journey core base",
     "app": "serve lab sim explain report engine pipeline net wire model sched journey core base",
 }

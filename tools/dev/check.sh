@@ -85,7 +85,8 @@ dev_lint() {
   pattern=$(sources_since "$since" cc | grep -v '^fuzz/' | sed "s|.*|^$root/&\$|")
   say "clang-tidy, $(printf '%s\n' "$pattern" | grep -c .) files"
   # shellcheck disable=SC2086
-  [ -z "$pattern" ] || logged clang-tidy run-clang-tidy-14 -quiet -p build/dev -j "$jobs" $pattern || {
+  [ -z "$pattern" ] ||
+    logged clang-tidy run-clang-tidy-14 -quiet -p build/dev -j "$jobs" $pattern || {
     sed "s/$(printf '\033')\[[0-9;]*m//g; s|$root/||g" "$log" | grep -E ': (error|warning):' |
       sort -u | head -n 60
     die "clang-tidy has the findings above; mend them ($(log_name) has all)"
