@@ -5,7 +5,7 @@
 namespace tauto::net {
 
 std::string_view HttpExchange::header(std::string_view name) const {
-  for (const HttpField& field : fields_) {
+  for (const HttpField& field : request_.fields) {
     if (same_name(field.name, name)) return field.value;
   }
   return {};

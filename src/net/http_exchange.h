@@ -21,6 +21,15 @@ struct HttpField {
   std::string_view value;
 };
 
+/// One request as it was read. Views point into the connection's input buffer.
+struct HttpRequest {
+  Method method = Method::kOther;
+  std::string_view method_text;
+  std::string_view target;
+  std::vector<HttpField> fields;
+  BodyHandle body;
+};
+
 struct Reply {
   unsigned status = 200;
   std::string_view reason = {};        // "" = the standard phrase
@@ -35,22 +44,22 @@ struct Reply {
 /// request.
 class HttpExchange {
  public:
-  Method method() const { return method_; }
-  std::string_view method_text() const { return method_text_; }
+  Method method() const { return request_.method; }
+  std::string_view method_text() const { return request_.method_text; }
   /// Origin form, "/path?query"; the absolute form's scheme and host are cut off.
-  std::string_view target() const { return target_; }
-  std::string_view path() const { return target_.substr(0, target_.find('?')); }
+  std::string_view target() const { return request_.target; }
+  std::string_view path() const { return request_.target.substr(0, request_.target.find('?')); }
   std::string_view query() const {
-    const std::size_t at = target_.find('?');
-    return at == std::string_view::npos ? std::string_view{} : target_.substr(at + 1);
+    const std::size_t at = request_.target.find('?');
+    return at == std::string_view::npos ? std::string_view{} : request_.target.substr(at + 1);
   }
   /// The first field of that name (any case), trimmed; "" when absent.
   std::string_view header(std::string_view name) const;
-  std::span<const HttpField> fields() const { return fields_; }
+  std::span<const HttpField> fields() const { return request_.fields; }
 
-  std::span<const std::byte> body() const { return body_.bytes(); }
+  std::span<const std::byte> body() const { return request_.body.bytes(); }
   /// The body outlives the exchange: drop the handle on this loop's thread. body() is empty then.
-  BodyHandle take_body() { return std::move(body_); }
+  BodyHandle take_body() { return std::move(request_.body); }
 
   /// When the request's first bytes were read; after a pipelined predecessor: when its reply was
   /// sent.
@@ -82,11 +91,7 @@ class HttpExchange {
 
   Loop& loop_;
   std::size_t loop_index_;
-  Method method_ = Method::kOther;
-  std::string_view method_text_;
-  std::string_view target_;
-  std::vector<HttpField> fields_;
-  BodyHandle body_;
+  HttpRequest request_;
   Instant first_byte_{};
   Instant last_byte_{};
   std::string text_;
