@@ -9,6 +9,7 @@
 #include <memory>
 #include <thread>
 
+#include "app/engine_paths.h"
 #include "app/host.h"
 #include "app/serve_flags.h"
 #include "app/start_table.h"
@@ -80,7 +81,8 @@ struct EngineSet {
 EngineSet make_engines(const ServeFlags& flags, const TimeSource& clock) {
   EngineSet set;
   set.synthetic = engine::make_synthetic_engine(clock);
-  set.onnx = engine::make_onnx_engine({flags.onnxruntime_library, onnxruntime_candidates()}, clock);
+  set.onnx = engine::make_onnx_engine(
+      {flags.onnxruntime_library, onnxruntime_candidates(), cpu_quota()}, clock);
   set.by_backend = {{"synthetic", set.synthetic.get()}, {"onnxruntime", set.onnx.get()}};
   return set;
 }

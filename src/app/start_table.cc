@@ -49,14 +49,16 @@ std::string optional_duration(const std::optional<Duration>& d) {
 }  // namespace
 
 std::string start_table(const std::vector<model::LoadOutcome>& outcomes) {
-  report::Table table(
-      {"model", "engine", "instances", "policy", "batch", "l(1)", "l(max)", "ready"});
+  report::Table table;
+  table.add({"model", "engine", "instances", "policy", "batch", "l(1)", "l(max)", "ready"});
+  std::size_t ready = 0;
   std::string below;
   for (const auto& outcome : outcomes) {
     if (outcome.loaded == nullptr) {
       below += "not ready: " + outcome.name + ": " + outcome.reason + "\n";
       continue;
     }
+    ++ready;
     const auto& m = *outcome.loaded;
     const auto& r = m.report;
     const std::string name = m.version == 1 ? m.name : m.name + " v" + std::to_string(m.version);
@@ -70,7 +72,7 @@ std::string start_table(const std::vector<model::LoadOutcome>& outcomes) {
     for (const auto& note : r.notes) below += m.name + ": " + note + "\n";
     for (const auto& advisory : m.config.advisories) below += m.name + ": " + advisory + "\n";
   }
-  return (table.rows() > 0 ? table.text() : std::string()) + below;
+  return (ready > 0 ? table.to_string() : std::string()) + below;
 }
 
 std::string start_problem(const std::vector<model::LoadOutcome>& outcomes, bool exit_on_error) {
