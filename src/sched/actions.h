@@ -58,9 +58,10 @@ std::string_view answer_kind_name(AnswerKind kind);
 struct Answer {
   RequestId id;
   AnswerKind kind;
-  Duration waited{};              // in the queue, until dispatch or until now
-  Duration hold{};                // share of `waited` beside an idle instance
-  std::optional<Duration> limit;  // the promise that broke: deadline from arrival, or queue timeout
+  Duration waited{};  // in the queue, until dispatch or until now
+  Duration hold{};    // share of `waited` beside an idle instance
+  // kExpired: the deadline, from arrival (0: past on arrival). kQueueTimeout: the one in force.
+  std::optional<Duration> limit;
   std::optional<std::uint32_t> depth_limit;  // kShed: the bound that was full, in requests
   std::optional<Duration> retry_after;       // kShed: when the queue ahead will have drained
 };

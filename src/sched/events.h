@@ -14,6 +14,11 @@
 
 namespace tauto::sched {
 
+/// Times beyond this (73 years from the clock's zero, either way) count as this far away.
+inline constexpr Duration kTimeMax{std::int64_t{1} << 61};
+/// A model's configuration may not name more priority levels; its reader refuses them.
+inline constexpr std::uint32_t kPriorityLevelsMax = 4096;
+
 enum class PolicyKind : std::uint8_t {
   kDirect,  // one request a batch, first come first served
   kEager,   // an idle instance takes what is there, up to rows_max
@@ -91,12 +96,14 @@ struct Profile {
   ModelId model;
   ServiceTime service_time;
 };
-/// Adds a model or changes its settings; waiting requests stay.
+/// Adds a model or changes its settings; waiting requests stay, filed anew by their priority. Those
+/// with more rows than the new rows_max are answered kRetired.
 struct Configure {
   ModelId model;
   ModelSettings settings;
 };
-/// Refuses new requests of a model; waiting ones are still served.
+/// Refuses new requests of a model; waiting ones are still served while an instance takes batches,
+/// and answered kRetired when none does.
 struct Retire {
   ModelId model;
 };
