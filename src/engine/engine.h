@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "core/buffer.h"
@@ -16,7 +17,8 @@
 
 namespace tauto::engine {
 
-/// One request inside a batch. Views live until the batch is done.
+/// One request inside a batch. Views live until the batch is done; their shapes, like those of the
+/// outputs, include the batch dimension (= rows) where the model has one.
 struct BatchItem {
   std::uint32_t rows;                  // 1 when the model has no batch dimension
   std::span<const TensorView> inputs;  // in signature order; kInvalid = absent optional input
@@ -27,6 +29,14 @@ struct Batch {
   std::uint32_t rows;                // sum over items
   std::uint64_t outputs_wanted = ~std::uint64_t{0};  // bit i: output i of the signature is needed
 };
+
+/// Aborts unless the numbers of `batch` agree: engines size their buffers by `rows`.
+inline void check_batch(const Batch& batch, bool has_batch_dimension) {
+  std::uint64_t rows = 0;
+  for (const auto& item : batch.items) rows += item.rows;
+  TAUTO_CHECK(!batch.items.empty() && rows == batch.rows);
+  TAUTO_CHECK(has_batch_dimension || (batch.items.size() == 1 && batch.rows == 1));
+}
 
 /// When the parts of a run ended, stamped by the engine: bind (inputs in place), compute (engine
 /// returned), unbind (outputs in host memory). bind <= compute <= unbind.
