@@ -49,9 +49,18 @@ build() {
     cmake --build --preset "$preset" --target "$target" -j "$jobs"
   else
     logged "build-$preset" cmake --build --preset "$preset" --target "$target" -j "$jobs" || {
-      sed -n '/^FAILED/,$p' "$log" | head -n 60
+      show_build_failure
       return 1
     }
+  fi
+}
+
+# What the compiler said, or ninja when it did not come to compiling.
+show_build_failure() {
+  if grep -q '^FAILED' "$log"; then
+    sed -n '/^FAILED/,$p' "$log" | head -n 60
+  else
+    tail -n 5 "$log"
   fi
 }
 

@@ -79,7 +79,7 @@ dev_lint() {
   build dev all -DTAUTO_BENCH=ON || build_failed dev
   say "each header alone"
   logged headers cmake --build --preset dev --target all_verify_interface_header_sets || {
-    sed -n '/^FAILED/,$p' "$log" | head -n 40
+    show_build_failure
     die "a header does not compile alone; add what it includes"
   }
   pattern=$(sources_since "$since" cc | grep -v '^fuzz/' | sed "s|.*|^$root/&\$|")
