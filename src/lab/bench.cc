@@ -13,8 +13,9 @@ namespace tauto::lab {
 namespace {
 
 constexpr std::uint32_t kConnectionsEarly = 16;
-// Spinning pays only where it takes no CPU away from the server beside us.
-constexpr std::uint32_t kCpusToSpin = 4;
+// The load generator spins for at most 100 us before each start. By default it does so only while
+// that takes no more than a twentieth of this machine's CPU time: the server may live here too.
+constexpr std::uint64_t kSpinsPerCpuSecond = 500;
 constexpr std::uint64_t kOtherDescriptors = 64;
 
 /// Lifts the soft limit of open files as far as needed and allowed, so that a limit of ours is
@@ -50,7 +51,8 @@ Result<LoadPlan> make_plan(const BenchOptions& options) {
   }
   plan.connections_max = room_for_connections(options.connections_max);
   plan.spin = options.spin == SpinMode::kOn ||
-              (options.spin == SpinMode::kAuto && usable_cpus() >= kCpusToSpin);
+              (options.spin == SpinMode::kAuto &&
+               options.millirequests_per_second <= usable_cpus() * kSpinsPerCpuSecond * 1000);
   plan.arrivals = make_arrivals(
       {options.arrivals, options.millirequests_per_second, plan.length, options.seed});
   if (plan.arrivals.empty()) {

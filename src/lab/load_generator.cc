@@ -7,17 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <deque>
 #include <limits>
-#include <utility>
 
-#include "lab/connection_pool.h"
+#include "lab/generator_impl.h"
 #include "lab/sender_thread.h"
 
 namespace tauto::lab {
 namespace {
-
-using net::ClientProgress;
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kSpinNs = 100'000;
@@ -25,7 +21,6 @@ constexpr std::int64_t kSecondNs = 1'000'000'000;
 // A closed loop against a dead server would do nothing but fail: each slot rests a little.
 constexpr std::int64_t kPauseNs = 10'000'000;
 constexpr int kConnectPatienceMs = 5'000;
-constexpr std::size_t kScratchBytes = 64 * 1024;
 constexpr std::uint64_t kStopTag = ~std::uint64_t{0};
 
 Outcome outcome_of(ClientProgress progress, int status) {
@@ -45,69 +40,7 @@ Outcome outcome_of(ClientProgress progress, int status) {
   return status >= 200 && status < 400 ? Outcome::kOk : Outcome::kStatus;
 }
 
-class Generator {
- public:
-  Generator(const LoadPlan& plan, const net::Endpoint& endpoint, RequestSet& requests,
-            const TimeSource& time)
-      : plan_(plan),
-        endpoint_(endpoint),
-        requests_(requests),
-        time_(time),
-        closed_loop_(plan.concurrency > 0),
-        pool_(closed_loop_ ? plan.concurrency : plan.connections_max),
-        scratch_(kScratchBytes, '\0'),
-        planned_(plan.arrivals.size()) {}
-  ~Generator() {
-    if (epoll_ >= 0) ::close(epoll_);
-  }
-  Generator(const Generator&) = delete;
-  Generator& operator=(const Generator&) = delete;
-
-  Status prepare();
-  LoadLog run(const std::function<void(const LoadProgress&)>& progress);
-
- private:
-  std::int64_t now() { return latest_ns_ = to_ns(time_.now()) - start_ns_; }
-  std::int64_t next_wake() const;
-  void wait_and_handle();
-  void handle_stop();
-  void admit();
-  void feed();
-  bool more_to_begin() const;
-  void begin(Connection& connection, std::int64_t intended_ns, std::uint8_t flags);
-  ClientProgress open(Connection& connection);
-  ClientProgress launch(Connection& connection);
-  void on_event(Connection& connection);
-  void settle(Connection& connection, ClientProgress progress);
-  void finish(Connection& connection, Outcome outcome);
-  void close(Connection& connection);
-  void expire();
-  void abort_all();
-  void record(const Sample& sample);
-  void report(const std::function<void(const LoadProgress&)>& progress);
-
-  const LoadPlan& plan_;
-  const net::Endpoint& endpoint_;
-  RequestSet& requests_;
-  const TimeSource& time_;
-  const bool closed_loop_;
-  ConnectionPool pool_;
-  std::string scratch_;
-  int epoll_ = -1;
-  int stops_ = 0;
-  std::int64_t start_ns_ = 0;
-  std::int64_t latest_ns_ = 0;      // the clock as last read
-  std::int64_t end_ns_ = 0;         // nothing begins from here on
-  std::size_t planned_;             // open loop: arrivals that count; fewer once interrupted
-  std::size_t due_ = 0;             // arrivals whose time has come
-  std::size_t starved_before_ = 0;  // arrivals before this one waited for a connection
-  std::size_t begun_ = 0;           // requests handed to a connection or given up
-  std::deque<std::pair<std::int64_t, Connection*>> resting_;  // closed loop: slots and their wake
-  std::int64_t tick_ns_ = kSecondNs;
-  std::uint64_t ok_ = 0;
-  std::uint64_t failed_ = 0;
-  LoadLog log_;
-};
+}  // namespace
 
 Status Generator::prepare() {
   epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
@@ -162,13 +95,14 @@ LoadLog Generator::run(const std::function<void(const LoadProgress&)>& progress)
   now();
   for (;;) {
     admit();
-    feed();
     expire();
+    feed();
     if (!more_to_begin() && pool_.busy() == 0) break;
     wait_and_handle();
     if (latest_ns_ >= tick_ns_) report(progress);
   }
   log_.length = Duration{std::min(end_ns_, to_ns(plan_.length))};
+  log_.started = instant_at_ns(start_ns_);
   log_.whole = Duration{now()};
   log_.cpu_seconds = thread_cpu_seconds() - cpu_before;
   return std::move(log_);
@@ -237,19 +171,26 @@ ClientProgress Generator::launch(Connection& connection) {
   return progress;
 }
 
-void Generator::on_event(Connection& connection) {
+void Generator::on_event(Connection& connection, std::uint32_t events) {
   // The stamp is taken before the first byte leaves: the server may be faster than our clock.
   if (connection.busy && !connection.sent) connection.sent_ns = now();
   const auto progress = connection.http.advance(scratch_);
   connection.sent = connection.sent || connection.http.request_touched();
   settle(connection, progress);
+  // A reply and the end of the stream in one event: no further event will tell.
+  const bool ended = (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+  if (ended && !connection.busy && connection.http.fd() >= 0) drop_idle(connection);
+}
+
+void Generator::drop_idle(Connection& connection) {
+  close(connection);
+  pool_.drop_idle(connection);
 }
 
 void Generator::settle(Connection& connection, ClientProgress progress) {
   if (progress == ClientProgress::kAgain) return;
-  if (!connection.busy) {  // an idle connection was closed by the server
-    close(connection);
-    pool_.drop_idle(connection);
+  if (!connection.busy) {
+    drop_idle(connection);
     return;
   }
   const bool resend = progress == ClientProgress::kClosed && connection.reused &&
@@ -343,13 +284,15 @@ void Generator::wait_and_handle() {
       ::epoll_pwait2(epoll_, events.data(), static_cast<int>(events.size()), &timeout, nullptr);
   now();
   for (int i = 0; i < n; ++i) {
-    const auto tag = events[static_cast<std::size_t>(i)].data.u64;
+    const auto& event = events[static_cast<std::size_t>(i)];
+    const auto tag = event.data.u64;
     if (tag == kStopTag) {
       handle_stop();
       continue;
     }
     auto& connection = pool_.at(static_cast<std::uint32_t>(tag));
-    if (connection.generation == static_cast<std::uint32_t>(tag >> 32)) on_event(connection);
+    if (connection.generation == static_cast<std::uint32_t>(tag >> 32))
+      on_event(connection, event.events);
     // Between events too: a due request must not wait until a whole batch of replies is handled.
     admit();
     feed();
@@ -385,8 +328,6 @@ void Generator::report(const std::function<void(const LoadProgress&)>& progress)
   progress(
       LoadProgress{Duration{latest_ns_}, begun_ + waiting, ok_, failed_, pool_.busy() + waiting});
 }
-
-}  // namespace
 
 Result<LoadLog> generate_load(const LoadPlan& plan, const net::Endpoint& endpoint,
                               RequestSet& requests, const TimeSource& time,

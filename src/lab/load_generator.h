@@ -42,6 +42,7 @@ struct LoadProgress {
 struct LoadLog {
   BlockLog<Sample> samples;  // in the order in which they ended
   StageLog stages;
+  Instant started{};  // samples count from here
   Duration length{};  // how long requests were started: the plan's length unless interrupted
   Duration whole{};   // until the last one ended
   bool interrupted = false;

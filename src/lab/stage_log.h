@@ -9,6 +9,7 @@
 
 #include "journey/stage.h"
 #include "lab/sample.h"
+#include "wire/server_timing.h"
 
 namespace tauto::lab {
 
@@ -18,8 +19,8 @@ class StageLog {
 
   StageLog();
 
-  /// Parses one header value leniently: entries without a duration are skipped. Returns the row's
-  /// number, or Sample::kNoStages when nothing could be read.
+  /// Parses one header value. Returns the row's number, or Sample::kNoStages when nothing could be
+  /// read: a foreign server's header is no reason to fail a request.
   std::uint32_t add(std::string_view server_timing);
 
   const BlockLog<StageRow>& rows() const { return rows_; }
@@ -35,6 +36,7 @@ class StageLog {
 
   BlockLog<StageRow> rows_;
   std::vector<std::string> names_;
+  std::vector<wire::Timing> timings_;  // of one header; kept for its memory
   bool overflowed_ = false;
 };
 

@@ -168,8 +168,8 @@ ClientProgress HttpClient::receive(std::span<char> scratch) {
     reply_started_ = true;
     const auto progress = parse(scratch.first(static_cast<std::size_t>(n)));
     if (progress != ClientProgress::kAgain) return progress;
-    // A short read drained the socket: the next bytes bring the next edge.
-    if (static_cast<std::size_t>(n) < scratch.size()) return ClientProgress::kAgain;
+    // Not whole: read again even after a short read, or the end of the stream, which may have come
+    // with the same edge, would go unseen.
   }
 }
 
