@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/check.h"
@@ -54,6 +55,22 @@ class LogHistogram {
     sum_ += other.sum_;
     min_ = std::min(min_, other.min_);
     max_ = std::max(max_, other.max_);
+  }
+  /// Merges a histogram that was kept elsewhere by the same buckets; `counts` has kCount entries, and
+  /// `min`, `max` count only if one of them is not zero.
+  void merge_counts(std::span<const std::uint64_t> counts, std::uint64_t sum, std::uint64_t min,
+                    std::uint64_t max) {
+    TAUTO_CHECK(counts.size() == counts_.size());
+    std::uint64_t added = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      counts_[i] += counts[i];
+      added += counts[i];
+    }
+    if (added == 0) return;
+    count_ += added;
+    sum_ += sum;
+    min_ = std::min(min_, min);
+    max_ = std::max(max_, max);
   }
   std::uint64_t count() const { return count_; }
   std::uint64_t sum() const { return sum_; }

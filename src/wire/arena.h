@@ -19,8 +19,9 @@ class Arena {
   static constexpr std::size_t kKeepMax = std::size_t{64} << 20;
 
   /// At least `bytes` usable bytes, 64-byte aligned. commit() says how many of them stay; until
-  /// then the next reserve() may reuse them.
-  std::byte* reserve(std::size_t bytes);
+  /// then the next reserve() may reuse them. `chunk`: size of a new chunk, if one is needed; twice
+  /// `bytes` where most of them will be given back, so that many such calls share it.
+  std::byte* reserve(std::size_t bytes, std::size_t chunk = 0);
   /// Keeps the first `bytes` of the latest reserve(). Requires: not more than was reserved.
   std::byte* commit(std::size_t bytes);
   std::byte* allocate(std::size_t bytes) {

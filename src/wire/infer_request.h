@@ -24,6 +24,7 @@ struct InferLimits {
   static constexpr std::size_t kInputsMax = 1000;  // the same for outputs and parameters
   static constexpr std::size_t kNameMax = 1024;    // bytes of a tensor's or parameter's name
   static constexpr std::size_t kIdMax = 4096;      // bytes of the request id
+  static constexpr std::size_t kLabelsMax = 32;
   static constexpr std::size_t kLabelValueMax = 256;
   static constexpr std::size_t kDepthMax = 100;  // JSON nesting
 };

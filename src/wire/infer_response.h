@@ -20,11 +20,11 @@ struct InferOutput {
 };
 
 struct InferResponse {
-  std::string_view id;  // "" = left out
+  std::string_view id = {};  // "" = left out
   std::string_view model_name;
   std::string_view model_version;
-  std::span<const Parameter> parameters;
-  std::span<const InferOutput> outputs;
+  std::span<const Parameter> parameters = {};
+  std::span<const InferOutput> outputs = {};
 };
 
 /// Appends the JSON to `json` and one span per binary output, in order, to `binary`. The body is
