@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/config_impl.h"
+#include "model_config.pb.h"
 
 namespace tauto::model {
 namespace {
@@ -85,9 +86,8 @@ Status check_tensors(const char* kind, const std::vector<TensorSpec>& file,
 ConfigDocument complete_config(const ConfigDocument& document, const engine::ModelDescription& file,
                                std::uint32_t rows_max_default) {
   if (!document.incomplete()) return document;
-  auto impl = std::make_shared<ConfigDocument::Impl>(document.impl());
-  impl->completed = true;
-  auto& c = impl->proto;
+  auto proto = std::make_shared<inference::ModelConfig>(*document.impl().proto);
+  auto& c = *proto;
   const auto free = [](const auto& tensors) {
     return std::all_of(tensors.begin(), tensors.end(), first_dim_is_free);
   };
@@ -105,6 +105,9 @@ ConfigDocument complete_config(const ConfigDocument& document, const engine::Mod
   if (c.output().empty()) {
     for (const auto& t : file.outputs) add_tensor(t, batch, *c.add_output());
   }
+  auto impl = std::make_shared<ConfigDocument::Impl>(document.impl());
+  impl->completed = true;
+  impl->proto = std::move(proto);
   return ConfigDocument(std::move(impl));
 }
 

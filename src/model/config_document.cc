@@ -2,6 +2,7 @@
 
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/text_format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -10,6 +11,7 @@
 #include "base/text.h"
 #include "model/config_impl.h"
 #include "model/utf8.h"
+#include "model_config.pb.h"
 
 namespace tauto::model {
 namespace {
@@ -116,9 +118,13 @@ std::string indexed(std::string_view field, int index) {
   return std::string(field) + "[" + std::to_string(index) + "]";
 }
 
+struct ConfigDocument::Impl::Places {
+  TextFormat::ParseInfoTree tree;
+};
+
 Error ConfigDocument::Impl::error_at(Code code, std::string_view path,
                                      std::string_view message) const {
-  std::string out = place(file, line_of(places.get(), path));
+  std::string out = place(file, line_of(places == nullptr ? nullptr : &places->tree, path));
   if (!path.empty()) out.append(path).append(": ");
   return Error{code, out.append(message)};
 }
@@ -144,20 +150,22 @@ Result<ConfigDocument> ConfigDocument::parse(std::string_view text, std::string_
                                              " bytes are too many for a config; at most " +
                                              std::to_string(kTextBytesMax) + " are read"};
   }
-  auto places = std::make_shared<TextFormat::ParseInfoTree>();
+  auto places = std::make_shared<Impl::Places>();
+  auto proto = std::make_shared<inference::ModelConfig>();
   FirstError first;
   TextFormat::Parser parser;
   parser.RecordErrorsTo(&first);
-  parser.WriteLocationsTo(places.get());
+  parser.WriteLocationsTo(&places->tree);
   parser.SetRecursionLimit(50);
   google::protobuf::io::ArrayInputStream stream(text.data(), static_cast<int>(text.size()));
-  if (!parser.Parse(&stream, &impl->proto)) {
+  if (!parser.Parse(&stream, proto.get())) {
     return Error{Code::kInvalidArgument,
                  place(impl->file, first.line()) + first.text() + nearest_field(first.text())};
   }
+  impl->proto = std::move(proto);
   impl->places = std::move(places);
   impl->text = std::make_shared<const std::string>(text);
-  if (const auto path = path_of_bad_text(impl->proto); !path.empty()) {
+  if (const auto path = path_of_bad_text(*impl->proto); !path.empty()) {
     return impl->invalid(path, "is not valid UTF-8");
   }
   if (auto trouble = find_unsupported(*impl)) return *std::move(trouble);
@@ -165,35 +173,39 @@ Result<ConfigDocument> ConfigDocument::parse(std::string_view text, std::string_
 }
 
 Result<ConfigDocument> ConfigDocument::named(std::string_view name) const {
-  if (impl_->proto.name() == name) return *this;
-  if (!impl_->proto.name().empty()) {
-    return impl_->invalid("name", "is \"" + impl_->proto.name() + "\" but the directory is \"" +
+  if (impl_->proto->name() == name) return *this;
+  if (!impl_->proto->name().empty()) {
+    return impl_->invalid("name", "is \"" + impl_->proto->name() + "\" but the directory is \"" +
                                       std::string(name) + "\"; they must be equal");
   }
+  auto proto = std::make_shared<inference::ModelConfig>(*impl_->proto);
+  proto->set_name(std::string(name));
   auto copy = std::make_shared<Impl>(*impl_);
-  copy->proto.set_name(std::string(name));
+  copy->proto = std::move(proto);
   return ConfigDocument(std::move(copy));
 }
 
 ConfigDocument ConfigDocument::with_backend_completed(bool has_onnx_file) const {
-  const auto& written = impl_->proto;
+  const auto& written = *impl_->proto;
   const auto& file = written.default_model_filename();
   const bool onnx_by_file = has_onnx_file || file.ends_with(".onnx");
   const bool bare = written.platform().empty() && written.backend().empty();
   const bool onnx = written.platform() == "onnxruntime_onnx" ||
                     written.backend() == "onnxruntime" || (bare && onnx_by_file);
   if (!onnx) return *this;
+  auto proto = std::make_shared<inference::ModelConfig>(written);
+  proto->set_backend("onnxruntime");
+  proto->set_platform("onnxruntime_onnx");
+  if (file.empty()) proto->set_default_model_filename("model.onnx");
   auto copy = std::make_shared<Impl>(*impl_);
-  copy->proto.set_backend("onnxruntime");
-  copy->proto.set_platform("onnxruntime_onnx");
-  if (file.empty()) copy->proto.set_default_model_filename("model.onnx");
+  copy->proto = std::move(proto);
   return ConfigDocument(std::move(copy));
 }
 
-std::string ConfigDocument::name() const { return impl_->proto.name(); }
+std::string ConfigDocument::name() const { return impl_->proto->name(); }
 
 bool ConfigDocument::incomplete() const {
-  return impl_->proto.input().empty() || impl_->proto.output().empty();
+  return impl_->proto->input().empty() || impl_->proto->output().empty();
 }
 
 Result<Config> parse_config(std::string_view text, std::string_view file) {

@@ -1,8 +1,6 @@
 #pragma once
 // Private to config_*.cc: the protobuf behind a ConfigDocument, and errors that know their line.
 
-#include <google/protobuf/text_format.h>
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,13 +8,18 @@
 
 #include "base/result.h"
 #include "model/config_document.h"
-#include "model_config.pb.h"
+
+namespace inference {
+class ModelConfig;
+}  // namespace inference
 
 namespace tauto::model {
 
 struct ConfigDocument::Impl {
-  inference::ModelConfig proto;
-  std::shared_ptr<const google::protobuf::TextFormat::ParseInfoTree> places;
+  struct Places;  // where each field stands in `text`
+
+  std::shared_ptr<const inference::ModelConfig> proto;
+  std::shared_ptr<const Places> places;
   std::shared_ptr<const std::string> text;
   std::string file;
   bool completed = false;  // tensors came from the model file, scalars among them

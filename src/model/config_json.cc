@@ -8,6 +8,7 @@
 
 #include "base/json_writer.h"
 #include "model/config_impl.h"
+#include "model_config.pb.h"
 
 namespace tauto::model {
 namespace {
@@ -110,7 +111,7 @@ void write_message(JsonWriter& json, const Message& m) {
 }  // namespace
 
 std::string config_json(const ConfigDocument& document) {
-  inference::ModelConfig proto = document.impl().proto;
+  inference::ModelConfig proto = *document.impl().proto;
   normalise(proto);
   std::string out;
   JsonWriter json(out);

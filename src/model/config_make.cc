@@ -4,6 +4,7 @@
 
 #include "model/config_impl.h"
 #include "model/tauto_keys.h"
+#include "model_config.pb.h"
 
 namespace tauto::model {
 namespace {
@@ -154,13 +155,13 @@ void normalise(inference::ModelConfig& c) {
 }
 
 VersionPolicy ConfigDocument::version_policy() const {
-  return versions_of(impl_->proto.version_policy());
+  return versions_of(impl_->proto->version_policy());
 }
 
 Result<Config> make_config(const ConfigDocument& document) {
   const auto& impl = document.impl();
   if (auto trouble = find_invalid(impl)) return *std::move(trouble);
-  inference::ModelConfig c = impl.proto;
+  inference::ModelConfig c = *impl.proto;
   normalise(c);
   Config out;
   out.name = c.name();

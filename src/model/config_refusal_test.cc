@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "model/config_document.h"
-#include "model/config_fixture.h"
+#include "model/config_test_util.h"
 
 namespace tauto::model {
 namespace {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "model/config_impl.h"
+#include "model_config.pb.h"
 
 namespace tauto::model {
 namespace {
@@ -12,7 +13,7 @@ using inference::ModelConfig;
 using inference::ModelInstanceGroup;
 
 Trouble unsupported_platform(const ConfigDocument::Impl& document) {
-  const auto& c = document.proto;
+  const auto& c = *document.proto;
   if (!c.platform().empty() && c.platform() != "onnxruntime_onnx") {
     return document.unsupported("platform", "\"" + c.platform() +
                                                 "\"; this server runs onnxruntime_onnx, or set "
@@ -27,7 +28,7 @@ Trouble unsupported_platform(const ConfigDocument::Impl& document) {
 }
 
 Trouble unsupported_tensors(const ConfigDocument::Impl& document) {
-  const auto& c = document.proto;
+  const auto& c = *document.proto;
   for (int i = 0; i < c.input_size(); ++i) {
     if (c.input(i).allow_ragged_batch()) {
       return document.unsupported(indexed("input", i) + ".allow_ragged_batch",
@@ -45,7 +46,7 @@ Trouble unsupported_tensors(const ConfigDocument::Impl& document) {
 }
 
 Trouble unsupported_instances(const ConfigDocument::Impl& document) {
-  const auto& c = document.proto;
+  const auto& c = *document.proto;
   for (int i = 0; i < c.instance_group_size(); ++i) {
     const auto path = indexed("instance_group", i);
     if (c.instance_group(i).kind() == ModelInstanceGroup::KIND_GPU) {
@@ -61,7 +62,7 @@ Trouble unsupported_instances(const ConfigDocument::Impl& document) {
 }
 
 Trouble unsupported_accelerators(const ConfigDocument::Impl& document) {
-  const auto& accelerators = document.proto.optimization().execution_accelerators();
+  const auto& accelerators = document.proto->optimization().execution_accelerators();
   const std::string path = "optimization.execution_accelerators.";
   if (accelerators.gpu_execution_accelerator_size() > 0) {
     return document.unsupported(path + "gpu_execution_accelerator[0]",
@@ -77,7 +78,7 @@ Trouble unsupported_accelerators(const ConfigDocument::Impl& document) {
 }
 
 Trouble unsupported_rest(const ConfigDocument::Impl& document) {
-  const auto& c = document.proto;
+  const auto& c = *document.proto;
   if (c.has_sequence_batching()) {
     return document.unsupported("sequence_batching", "sequences; use dynamic_batching or nothing");
   }
@@ -168,7 +169,7 @@ Trouble find_unsupported(const ConfigDocument::Impl& document) {
 }
 
 void add_advisories(const ConfigDocument::Impl& document, Config& config) {
-  const auto& c = document.proto;
+  const auto& c = *document.proto;
   add_tensor_advisories(c, config);
   add_instance_advisories(c, config);
   add_optimization_advisories(c, config);

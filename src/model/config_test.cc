@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "model/config_document.h"
-#include "model/config_fixture.h"
+#include "model/config_test_util.h"
 #include "model/reshape.h"
 #include "model/tauto_keys.h"
 #include "model/utf8.h"

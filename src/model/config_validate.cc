@@ -6,6 +6,7 @@
 
 #include "core/tensor.h"
 #include "model/config_impl.h"
+#include "model_config.pb.h"
 
 namespace tauto::model {
 namespace {
@@ -36,7 +37,7 @@ Trouble bad_file_name(const ConfigDocument::Impl& d, const std::string& path,
 }
 
 Trouble bad_dims(const ConfigDocument::Impl& d, const std::string& path, const Dims& dims) {
-  const int batch = d.proto.max_batch_size() > 0 ? 1 : 0;
+  const int batch = d.proto->max_batch_size() > 0 ? 1 : 0;
   if (dims.size() + batch > static_cast<int>(Shape::kRankMax)) {
     return d.invalid(path, text(std::int64_t{dims.size() + batch}) +
                                " dimensions are too many; at most " +
@@ -68,7 +69,7 @@ Trouble bad_reshape(const ConfigDocument::Impl& d, const std::string& path, cons
   if (!t.has_reshape()) return std::nullopt;
   const auto& shape = t.reshape().shape();
   if (auto trouble = bad_dims(d, path + ".reshape.shape", shape)) return trouble;
-  if (shape.empty() && d.proto.max_batch_size() == 0 && !d.completed) {
+  if (shape.empty() && d.proto->max_batch_size() == 0 && !d.completed) {
     return d.invalid(path + ".reshape", "is empty; only a model with max_batch_size >= 1 may");
   }
   if (runs_of(shape) != runs_of(t.dims())) {
@@ -99,7 +100,7 @@ Trouble bad_tensor(const ConfigDocument::Impl& d, const std::string& path, const
 }
 
 Trouble bad_tensors(const ConfigDocument::Impl& d) {
-  const auto& c = d.proto;
+  const auto& c = *d.proto;
   std::set<std::string> inputs;
   for (int i = 0; i < c.input_size(); ++i) {
     const auto path = indexed("input", i);
@@ -123,7 +124,7 @@ Trouble bad_tensors(const ConfigDocument::Impl& d) {
 }
 
 Trouble bad_basics(const ConfigDocument::Impl& d) {
-  const auto& c = d.proto;
+  const auto& c = *d.proto;
   if (c.name().empty()) return d.invalid("name", "is missing; it must equal the directory");
   if (c.platform() == "onnxruntime_onnx" && !c.backend().empty() && c.backend() != "onnxruntime") {
     return d.invalid(
@@ -147,8 +148,8 @@ Trouble bad_basics(const ConfigDocument::Impl& d) {
 
 Trouble bad_instances(const ConfigDocument::Impl& d) {
   std::int64_t total = 0;
-  for (int i = 0; i < d.proto.instance_group_size(); ++i) {
-    const auto& group = d.proto.instance_group(i);
+  for (int i = 0; i < d.proto->instance_group_size(); ++i) {
+    const auto& group = d.proto->instance_group(i);
     const auto path = indexed("instance_group", i);
     total += std::max(group.count(), 1);
     if (group.count() < 0 || total > kInstancesMax) {
@@ -172,7 +173,7 @@ Trouble bad_queue_policy(const ConfigDocument::Impl& d, const std::string& path,
         path + ".default_timeout_microseconds",
         text(policy.default_timeout_microseconds()) + " is more than ten years; 0 means no limit");
   }
-  if (d.proto.dynamic_batching().preserve_ordering() &&
+  if (d.proto->dynamic_batching().preserve_ordering() &&
       policy.timeout_action() == ModelQueuePolicy::DELAY &&
       policy.default_timeout_microseconds() > 0) {
     return d.invalid(path + ".timeout_action",
@@ -182,7 +183,7 @@ Trouble bad_queue_policy(const ConfigDocument::Impl& d, const std::string& path,
 }
 
 Trouble bad_priorities(const ConfigDocument::Impl& d) {
-  const auto& b = d.proto.dynamic_batching();
+  const auto& b = d.proto->dynamic_batching();
   const std::string path = "dynamic_batching.";
   const auto levels = b.priority_levels();
   if (levels > kPriorityLevelsMax) {
@@ -212,17 +213,17 @@ Trouble bad_priorities(const ConfigDocument::Impl& d) {
 }
 
 Trouble bad_batching(const ConfigDocument::Impl& d) {
-  if (!d.proto.has_dynamic_batching()) return std::nullopt;
-  const auto& b = d.proto.dynamic_batching();
+  if (!d.proto->has_dynamic_batching()) return std::nullopt;
+  const auto& b = d.proto->dynamic_batching();
   // Auto-completion may still raise max_batch_size 0: then the sizes are judged after it.
   const bool open =
-      d.proto.max_batch_size() == 0 && (d.proto.input().empty() || d.proto.output().empty());
+      d.proto->max_batch_size() == 0 && (d.proto->input().empty() || d.proto->output().empty());
   for (int i = 0; i < b.preferred_batch_size_size() && !open; ++i) {
     const auto size = b.preferred_batch_size(i);
-    if (size < 1 || size > d.proto.max_batch_size()) {
+    if (size < 1 || size > d.proto->max_batch_size()) {
       return d.invalid(indexed("dynamic_batching.preferred_batch_size", i),
                        text(std::int64_t{size}) + " is not in 1 to max_batch_size, " +
-                           text(std::int64_t{d.proto.max_batch_size()}));
+                           text(std::int64_t{d.proto->max_batch_size()}));
     }
   }
   if (b.max_queue_delay_microseconds() > kMicrosecondsMax) {
@@ -240,7 +241,7 @@ bool dims_match(const Dims& actual, const Dims& declared) {
 
 Trouble bad_warmup_input(const ConfigDocument::Impl& d, const std::string& path,
                          const std::string& name, const inference::ModelWarmup::Input& w) {
-  const auto& inputs = d.proto.input();
+  const auto& inputs = d.proto->input();
   const auto it = std::find_if(inputs.begin(), inputs.end(),
                                [&](const auto& input) { return input.name() == name; });
   const std::string tensor = "\"" + name + "\" ";
@@ -263,11 +264,11 @@ Trouble bad_warmup_input(const ConfigDocument::Impl& d, const std::string& path,
 }
 
 Trouble bad_warmups(const ConfigDocument::Impl& d) {
-  const auto rows_max = static_cast<std::uint32_t>(std::max(d.proto.max_batch_size(), 1));
-  for (int i = 0; i < d.proto.model_warmup_size(); ++i) {
-    const auto& w = d.proto.model_warmup(i);
+  const auto rows_max = static_cast<std::uint32_t>(std::max(d.proto->max_batch_size(), 1));
+  for (int i = 0; i < d.proto->model_warmup_size(); ++i) {
+    const auto& w = d.proto->model_warmup(i);
     const auto path = indexed("model_warmup", i);
-    const bool open = d.proto.max_batch_size() == 0 && d.proto.input().empty();
+    const bool open = d.proto->max_batch_size() == 0 && d.proto->input().empty();
     if (w.batch_size() > rows_max && !open) {
       return d.invalid(path + ".batch_size",
                        text(std::uint64_t{w.batch_size()}) + " is more than max_batch_size");
@@ -279,7 +280,7 @@ Trouble bad_warmups(const ConfigDocument::Impl& d) {
     for (const auto& [name, input] : w.inputs()) {
       if (auto trouble = bad_warmup_input(d, path + ".inputs", name, input)) return trouble;
     }
-    for (const auto& input : d.proto.input()) {
+    for (const auto& input : d.proto->input()) {
       if (w.batch_size() > 0 && !input.optional() && !w.inputs().contains(input.name())) {
         return d.invalid(path + ".inputs", "\"" + input.name() + "\" is missing");
       }

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/temp_dir_fixture.h"
+#include "model/temp_dir_test_util.h"
 
 namespace tauto::model {
 namespace {
