@@ -130,8 +130,8 @@ class RequestReader::Parser {
     }
     void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
     std::size_t on_body_impl(string_view body, error_code&) override { return body.size(); }
-    void on_chunk_header_impl(std::uint64_t, string_view, error_code& error) override {
-      if (++chunks_ > kChunksMax) fail({400, "too many chunks"}, error);
+    void on_chunk_header_impl(std::uint64_t size, string_view, error_code& error) override {
+      if (size > 0 && ++chunks_ > kChunksMax) fail({400, "too many chunks"}, error);
     }
     std::size_t on_chunk_body_impl(std::uint64_t, string_view body, error_code&) override {
       BodyWriter::append(request_.body, std::as_bytes(std::span(body.data(), body.size())));
@@ -278,6 +278,8 @@ RequestReader::Progress RequestReader::parse_head() {
   if (error) {
     return refuse(message->refusal.status != 0 ? message->refusal : refusal_for(error));
   }
+  // Beast counts from the end of the request line.
+  if (used > limits_.head_bytes_max) return refuse(refusal_for(http::error::header_limit));
   parsed_ = head_end_ = start_ + used;
   return head_done();
 }
