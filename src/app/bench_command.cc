@@ -11,6 +11,7 @@
 #include "app/bench_flags.h"
 #include "base/text.h"
 #include "net/monotonic.h"
+#include "report/bench_html.h"
 #include "report/bench_json.h"
 #include "report/bench_text.h"
 #include "report/table.h"
@@ -100,6 +101,9 @@ int run_bench(int argc, char** argv) {
   bool written = true;
   if (!command.json_file.empty()) {
     written = write_file(command.json_file, report::bench_json(result));
+  }
+  if (!command.html_file.empty()) {
+    written = write_file(command.html_file, report::bench_html(result)) && written;
   }
   return written ? exit_code(result) : kCouldNotRun;
 }

@@ -84,6 +84,7 @@ void fill_distributions(const LoadLog& log, const Window& window, BenchResult& r
   result.service = distribution_of(service);
   result.lag = distribution_of(lag);
   result.curve = curve_of(latency);
+  result.service_curve = curve_of(service);
   for (std::size_t i = 0; i < histogram.counts().size(); ++i) {
     if (histogram.counts()[i] == 0) continue;
     result.histogram.push_back(

@@ -141,7 +141,8 @@ struct BenchResult {
 
   std::vector<Second> seconds;
   std::vector<Dot> dots;  // at most a few thousand: the slowest of each moment and a sample of all
-  std::vector<CurvePoint> curve;
+  std::vector<CurvePoint> curve;           // of the latency
+  std::vector<CurvePoint> service_curve;   // of the service time
   std::vector<HistogramBucket> histogram;  // of the latency
 };
 

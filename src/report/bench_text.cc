@@ -32,32 +32,10 @@ std::vector<std::string> distribution_row(std::string name, const Distribution& 
   return row;
 }
 
-std::string latency_table(const BenchResult& result) {
+std::string aligned(const std::vector<std::vector<std::string>>& rows) {
   Table table;
-  std::vector<std::string> head{"", "mean"};
-  for (const auto& p : result.latency.percentiles) head.push_back(p.name);
-  head.emplace_back("max");
-  table.add(std::move(head));
-  table.add(distribution_row("latency", result.latency, true));
-  table.add(distribution_row("service", result.service, false));
-  table.add(distribution_row("lag", result.lag, false));
+  for (const auto& row : rows) table.add(row);
   return table.to_string();
-}
-
-std::string stage_table(const BenchResult& result) {
-  Table table;
-  table.add({"where", "mean", "share", "P50", "P99"});
-  const auto whole = static_cast<double>(result.latency.mean.count());
-  for (const auto& stage : result.stages) {
-    if (stage.times.count == 0 || stage.times.max == Duration::zero()) continue;
-    const auto mean = static_cast<double>(stage.times.mean.count());
-    table.add({"  " + stage.name, format_duration(stage.times.mean),
-               whole > 0 && stage.name != "total" ? format_share(mean / whole) : "",
-               cell(stage.times, "P50"), cell(stage.times, "P99")});
-  }
-  std::string text = table.to_string();
-  if (!result.server_timing_remark.empty()) text += "  " + result.server_timing_remark + "\n";
-  return text;
 }
 
 }  // namespace
@@ -170,11 +148,34 @@ std::string client_text(const BenchResult& result) {
   return text;
 }
 
+std::vector<std::vector<std::string>> latency_rows(const BenchResult& result) {
+  std::vector<std::string> head{"", "mean"};
+  for (const auto& p : result.latency.percentiles) head.push_back(p.name);
+  head.emplace_back("max");
+  return {std::move(head), distribution_row("latency", result.latency, true),
+          distribution_row("service", result.service, false),
+          distribution_row("lag", result.lag, false)};
+}
+
+std::vector<std::vector<std::string>> stage_rows(const BenchResult& result) {
+  std::vector<std::vector<std::string>> rows{{"where", "mean", "share", "P50", "P99"}};
+  const auto whole = static_cast<double>(result.latency.mean.count());
+  for (const auto& stage : result.stages) {
+    if (stage.times.count == 0 || stage.times.max == Duration::zero()) continue;
+    const auto mean = static_cast<double>(stage.times.mean.count());
+    rows.push_back({stage.name, format_duration(stage.times.mean),
+                    whole > 0 ? format_share(mean / whole) : "", cell(stage.times, "P50"),
+                    cell(stage.times, "P99")});
+  }
+  return rows;
+}
+
 std::string bench_text(const BenchResult& result) {
   std::string text = headline(result) + "\n";
   if (result.ok > 0) {
-    text += latency_table(result);
-    text += stage_table(result);
+    text += aligned(latency_rows(result));
+    text += aligned(stage_rows(result));
+    if (!result.server_timing_remark.empty()) text += result.server_timing_remark + "\n";
   } else {
     text += "no request succeeded: there is no latency to report\n";
   }

@@ -2,6 +2,7 @@
 // A run as a person reads it on a terminal. Pure. The sentences also stand in the HTML page.
 
 #include <string>
+#include <vector>
 
 #include "report/bench_result.h"
 
@@ -19,6 +20,11 @@ std::string errors_text(const BenchResult& result);
 std::string throughput_text(const BenchResult& result);
 /// "0.31 CPU s, 52 000 requests per CPU-second, 12 connections".
 std::string client_text(const BenchResult& result);
+
+/// Cells, the head first: latency, service and lag by percentile.
+std::vector<std::vector<std::string>> latency_rows(const BenchResult& result);
+/// Cells, the head first: each part of the latency that took any time.
+std::vector<std::vector<std::string>> stage_rows(const BenchResult& result);
 
 /// The whole report, several lines.
 std::string bench_text(const BenchResult& result);
