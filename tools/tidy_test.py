@@ -50,7 +50,10 @@ BAD = [
     ("function-size", "src/core/a_test.cc", "TEST(A, B) {\n" + BODY + "\n}\n"),
     ("no-registry-hosts", "docs/a.md", f"see https://{HOST}/simple"),
     ("no-machine-paths", "docs/a.md", f"cd {MACHINE}"),
-    ("life-of-a-request", "docs/life_of_a_request.md", "then `sched::Scheduler::leap()` decides"),
+    ("life-of-a-request", "docs/life_of_a_request.md", "then `leap()` decides"),
+    ("life-of-a-request", "docs/life_of_a_request.md", "then `Scheduler::leap` decides"),
+    ("life-of-a-request", "docs/life_of_a_request.md", "then `leap_over` decides"),
+    ("life-of-a-request", "docs/life_of_a_request.md", "then the `Leaper` decides"),
     ("dependencies", "src/core/CMakeLists.txt", "find_package(LevelDB REQUIRED)"),
     ("dependencies", "src/core/CMakeLists.txt", "target_link_libraries(a PUBLIC leveldb::leveldb)"),
 ]
@@ -58,7 +61,7 @@ BAD = [
 # path, text: none of these may give any finding.
 GOOD = [
     ("src/sched/scheduler.h",
-     '#include "core/ids.h"\nvoid step(int now);  // 0.5 is only a comment'),
+     '#include "core/ids.h"\nstruct Scheduler { void step(int now); };  // 0.5 is only a comment'),
     ("src/sched/scheduler.cc",
      '#include "sched/scheduler.h"\nint f() { return 10\'000; }\nauto s = "std::thread 1.5";'),
     ("src/lab/a.cc", '#include "net/http_client.h"\n#include "sim/clock.h"'),
@@ -70,7 +73,7 @@ GOOD = [
     ("src/core/table.cc", "constexpr int kTable[] = {\n" + "  1,\n" * 90 + "};\n"),
     ("src/core/raw.cc",
      'const char* s = R"(\n' + "{ f( {\n" * 90 + ')";\nint f() {\n  return 1;\n}\n'),
-    ("docs/life_of_a_request.md", "then `sched::Scheduler::step()` decides; `hold` is a stage"),
+    ("docs/life_of_a_request.md", "then `Scheduler::step` decides, `step()`; `hold` is a stage"),
     ("docs/dependencies.md", "| GoogleTest | tests |"),
     ("CMakeLists.txt",
      "find_package(GTest REQUIRED)\nfind_package(Threads REQUIRED)  # LevelDB::x"),

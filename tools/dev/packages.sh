@@ -1,8 +1,8 @@
 # Debian packages, by what needs them. Installed only when missing, so a second run is offline.
 
 packages_build='g++ cmake ninja-build ccache python3 python3-pip ca-certificates git
-  libboost1.81-dev libsimdjson-dev libprotobuf-dev protobuf-compiler libfmt-dev libcli11-dev
-  libssl-dev zlib1g-dev'
+  libboost1.81-dev libsimdjson-dev libprotobuf-dev protobuf-compiler libcli11-dev
+  nlohmann-json3-dev'
 packages_test='libgtest-dev'
 packages_lint='clang-14 clang-tidy-14 clang-format-14 libclang-rt-14-dev llvm-14'
 packages_bench='libbenchmark-dev'
