@@ -21,7 +21,7 @@ namespace {
 Instant clock_now() { return net::MonotonicTime().now(); }
 
 std::size_t content_length(const std::string& head) {
-  const std::string name = "Content-Length: ";
+  const std::string name = "\r\nContent-Length: ";
   const auto at = head.find(name);
   return at == std::string::npos ? 0 : std::stoul(head.substr(at + name.size()));
 }
