@@ -77,13 +77,14 @@ class RequestReader::Parser {
    public:
     /// `input`: what put() will get; a field that does not point into it would not last.
     Message(HttpRequest& request, const ReadLimits& limits, std::string_view input)
-        : request_(request), input_(input) {
+        : request_(request), limits_(limits), input_(input) {
       header_limit(static_cast<std::uint32_t>(limits.head_bytes_max));
       body_limit(limits.body_bytes_max);
     }
     Refusal refusal;  // ours, where Beast's own error code would say less
     bool http_1_0 = false;
     bool expects_continue = false;
+    std::size_t align_at = 0;  // offset in the body that should be aligned
 
    private:
     void on_request_impl(http::verb verb, string_view method, string_view target, int version,
@@ -114,6 +115,8 @@ class RequestReader::Parser {
       } else if (field == http::field::expect) {
         if (!same_name(value, "100-continue")) fail({417, "unknown expectation"}, error);
         expects_continue = !http_1_0;
+      } else if (same_name(name, limits_.body_align_header)) {
+        align_at = static_cast<std::size_t>(parse_decimal(value).value_or(0));
       }
     }
     void check_encoding(std::string_view value, error_code& error) {
@@ -144,6 +147,7 @@ class RequestReader::Parser {
     }
 
     HttpRequest& request_;
+    const ReadLimits& limits_;
     std::string_view input_;
     std::uint32_t hosts_ = 0;
     std::uint32_t chunks_ = 0;
@@ -347,13 +351,8 @@ RequestReader::Progress RequestReader::complete() {
 
 /// Where the body begins in its block, so that the byte named by the align header is aligned.
 std::size_t RequestReader::body_start() const {
-  if (limits_.body_align_header.empty()) return 0;
-  for (const HttpField& field : request_.fields) {
-    if (!same_name(field.name, limits_.body_align_header)) continue;
-    const std::size_t at = static_cast<std::size_t>(parse_decimal(field.value).value_or(0));
-    return (BodyPool::kAlignment - at % BodyPool::kAlignment) % BodyPool::kAlignment;
-  }
-  return 0;
+  const std::size_t beyond = parser_->message->align_at % BodyPool::kAlignment;
+  return (BodyPool::kAlignment - beyond) % BodyPool::kAlignment;
 }
 
 /// A larger input buffer; views into the head follow it.
