@@ -45,6 +45,7 @@ void Scheduler::State::apply(const Configure& e) {
   }
   models[index].retired = false;
   refile(index, clamped(e.settings));
+  expire_due();  // late_is_error may have been switched on under requests that are late
 }
 
 /// Files the open requests of a model anew, in arrival order, under other settings. A queue timeout

@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint32_t kMagic = 0x48435354;  // "TSCH"
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kChecksumBytes = 8;
+constexpr std::uint64_t kIdMax = std::uint64_t{1} << 62;  // leaves room to count on
 constexpr std::size_t kLevelsMax = 1u << 18;  // of all models: few bytes must not take much memory
 constexpr Duration kServiceTimeMax{std::int64_t{1} << 42};  // l(b) of 73 min and more is damage
 
@@ -225,6 +226,7 @@ void Scheduler::State::restore(ByteReader& in) {
   now = in.instant();
   seq_next = in.u64();
   batch_next = in.u64();
+  in.require(seq_next <= kIdMax && batch_next <= kIdMax);
   std::size_t levels = 0;
   for (std::size_t left = in.count(100); left > 0 && in.ok(); --left) {
     restore_model(in, levels);
@@ -312,6 +314,7 @@ void Scheduler::State::restore_instance(ByteReader& in, std::uint32_t model) {
 Slot Scheduler::State::restore_open(ByteReader& in, std::uint32_t model) {
   Request r = restore_request(in);
   in.require(requests.find(r.id) == kNoSlot && r.arrival <= now);
+  in.require(!r.waiting() || r.hold <= models[model].hold.at(now));
   if (!in.ok()) return kNoSlot;
   const Slot slot = requests.add(r.id);
   r.model = model;
