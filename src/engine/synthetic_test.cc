@@ -30,7 +30,7 @@ class Synthetic : public ::testing::Test {
     return model_->make_instance(signature);
   }
   std::string refusal(const Parameters& parameters) {
-    const auto made = make(parameters, kEcho);
+    const auto made = make(parameters, echo_);
     if (made.ok()) return "accepted";
     EXPECT_EQ(made.error().code, Code::kInvalidArgument);
     return made.error().message;
@@ -45,7 +45,7 @@ class Synthetic : public ::testing::Test {
     return times.compute_end - times.bind_end;
   }
 
-  const Signature kEcho{{{"IN", DataType::kFp32, {-1}}}, {{"OUT", DataType::kFp32, {-1}}}, 8};
+  const Signature echo_{{{"IN", DataType::kFp32, {-1}}}, {{"OUT", DataType::kFp32, {-1}}}, 8};
   testing::SteppingTime time_;
   std::unique_ptr<Engine> engine_ = make_synthetic_engine(time_);
   std::unique_ptr<Model> model_;
@@ -74,7 +74,7 @@ TEST_F(Synthetic, CopiesEachRequestsInputOfAnyType) {
 }
 
 TEST_F(Synthetic, DescribesWhatTheConfigDeclares) {
-  ASSERT_TRUE(make({}, kEcho).ok());
+  ASSERT_TRUE(make({}, echo_).ok());
   EXPECT_EQ(model_->description().inputs[0].dims, (Shape{-1, -1}));
   EXPECT_EQ(model_->description().outputs[0].name, "OUT");
   const auto none = engine_->load(options({}, Signature{}));
@@ -127,7 +127,7 @@ TEST_F(Synthetic, RefusesOutputsItCannotMake) {
       make({{"tauto.synthetic.output", "1.5"}}, {{}, {{"O", DataType::kInt32, {1}}}, 0});
   ASSERT_FALSE(bad.ok());
   EXPECT_NE(bad.error().message.find("'1.5' is no INT32"), std::string::npos);
-  auto absent = make({}, kEcho);
+  auto absent = make({}, echo_);
   ASSERT_TRUE(absent.ok());
   Requests requests;
   requests.request(1).absent();
@@ -150,7 +150,7 @@ TEST_F(Synthetic, TakesTheTimeItsParametersSay) {
       {{{"tauto.synthetic.fixed", "1ms"}, {"tauto.synthetic.mode", "none"}}, 1, 0us},
       {{{"tauto.synthetic.compute_delay", "2ms"}, {"tauto.synthetic.fixed", "1ms"}}, 1, 3ms}};
   for (const auto& c : cases) {
-    auto made = make(c.parameters, kEcho);
+    auto made = make(c.parameters, echo_);
     ASSERT_TRUE(made.ok()) << made.error().message;
     const Duration took = compute_of(*made.value(), c.rows);
     EXPECT_GE(took, c.time) << c.parameters.begin()->first;
@@ -160,7 +160,7 @@ TEST_F(Synthetic, TakesTheTimeItsParametersSay) {
 
 TEST_F(Synthetic, PlantedDelaysStayInTheirStage) {
   auto made =
-      make({{"tauto.synthetic.bind_delay", "3ms"}, {"tauto.synthetic.unbind_delay", "5ms"}}, kEcho);
+      make({{"tauto.synthetic.bind_delay", "3ms"}, {"tauto.synthetic.unbind_delay", "5ms"}}, echo_);
   ASSERT_TRUE(made.ok());
   Requests requests;
   requests.request(1).add<float>({1, 1}, {1});
@@ -178,9 +178,9 @@ TEST_F(Synthetic, SleepsAndHybridWaitsAreNeverShort) {
   const auto engine = make_synthetic_engine(real);
   for (const char* mode : {"sleep", "hybrid", "spin"}) {
     auto model = engine->load(
-        options({{"tauto.synthetic.fixed", "300us"}, {"tauto.synthetic.mode", mode}}, kEcho));
+        options({{"tauto.synthetic.fixed", "300us"}, {"tauto.synthetic.mode", mode}}, echo_));
     ASSERT_TRUE(model.ok());
-    auto instance = model.value()->make_instance(kEcho);
+    auto instance = model.value()->make_instance(echo_);
     ASSERT_TRUE(instance.ok());
     EXPECT_GE(compute_of(*instance.value(), 1), 300us) << mode;
   }
@@ -188,10 +188,11 @@ TEST_F(Synthetic, SleepsAndHybridWaitsAreNeverShort) {
 
 TEST_F(Synthetic, JitterIsTheSameForASeedAndDiffersBetweenInstances) {
   const auto times_of = [this](const std::string& seed, int skipped_instances) {
-    auto made = make({{"tauto.synthetic.jitter", "1ms"}, {"tauto.synthetic.seed", seed}}, kEcho);
+    auto made = make({{"tauto.synthetic.jitter", "1ms"}, {"tauto.synthetic.seed", seed}}, echo_);
     EXPECT_TRUE(made.ok());
-    for (int i = 0; i < skipped_instances; ++i) made = model_->make_instance(kEcho);
+    for (int i = 0; i < skipped_instances; ++i) made = model_->make_instance(echo_);
     std::vector<Duration> times;
+    times.reserve(20);
     for (int i = 0; i < 20; ++i) times.push_back(compute_of(*made.value(), 1));
     return times;
   };
@@ -204,7 +205,7 @@ TEST_F(Synthetic, JitterIsTheSameForASeedAndDiffersBetweenInstances) {
 }
 
 TEST_F(Synthetic, FailsEveryNthRun) {
-  auto made = make({{"tauto.synthetic.fail_every", "3"}}, kEcho);
+  auto made = make({{"tauto.synthetic.fail_every", "3"}}, echo_);
   ASSERT_TRUE(made.ok());
   std::string pattern;
   for (int i = 0; i < 7; ++i) {

@@ -64,8 +64,8 @@ TEST_F(OnnxRun, CarriesEveryTypeAloneAndBatched) {
          {{{"x", ours, {-1}}}, {{"y", ours, {-1}}}, 4});
     EXPECT_EQ(model_->description().inputs[0].type, ours);
     const bool strings = ours == DataType::kBytes;
-    const auto content = [&](std::size_t elements, char c) {
-      if (!strings) return std::string(elements * byte_size(ours), c);
+    const auto content = [strings, type = ours](std::size_t elements, char c) {
+      if (!strings) return std::string(elements * byte_size(type), c);
       return testing::bytes_tensor(std::vector<std::string>(elements, std::string(3, c)));
     };
     Requests both;
