@@ -56,8 +56,8 @@ class LogHistogram {
     min_ = std::min(min_, other.min_);
     max_ = std::max(max_, other.max_);
   }
-  /// Merges a histogram that was kept elsewhere by the same buckets; `counts` has kCount entries, and
-  /// `min`, `max` count only if one of them is not zero.
+  /// Merges a histogram that was kept elsewhere by the same buckets; `counts` has kCount entries.
+  /// When all of them are zero, nothing changes.
   void merge_counts(std::span<const std::uint64_t> counts, std::uint64_t sum, std::uint64_t min,
                     std::uint64_t max) {
     TAUTO_CHECK(counts.size() == counts_.size());

@@ -118,7 +118,8 @@ TEST(JourneysJson, APage) {
       R"("model":"m","version":"1","labels":{"tenant":"a"},"started_seconds_ago":1.5,)"
       R"("outcome":"served","total_ns":55,"stages_ns":)" +
       split_text +
-      R"(,"queue_depth":3,"batch":{"number":77,"rows":4,"requests":2,"instance":1,"reason":"full"}},)"
+      R"(,"queue_depth":3,"batch":{"number":77,"rows":4,"requests":2,"instance":1,)"
+      R"("reason":"full"}},)"
       R"({"request":9,"id":"q\"1","model":"m","version":"1","labels":{},"started_seconds_ago":1.5,)"
       R"("outcome":"expired","total_ns":50,"stages_ns":)" +
       split_text +

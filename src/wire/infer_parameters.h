@@ -3,7 +3,7 @@
 
 #include "base/result.h"
 #include "wire/infer_request.h"
-#include "wire/json_reader.h"
+#include "wire/json_reader_impl.h"
 
 namespace tauto::wire {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "wire/infer_json.h"
-#include "wire/json_reader.h"
+#include "wire/json_reader_impl.h"
 
 namespace tauto::wire {
 namespace {

@@ -151,9 +151,9 @@ TEST_F(InferErrorTest, ExactlyOneSourceOfData) {
   refuse_input(R"("shape":[1],"datatype":"INT8")", only + "no field is set");
   refuse_input(R"("shape":[1],"datatype":"INT8","data":[1],"parameters":{"binary_data_size":1})",
                only + "set 'data' 'binary_data_size'");
-  refuse_input(
-      R"("shape":[1],"datatype":"INT8","parameters":{"binary_data_size":1,"shared_memory_region":"r"})",
-      only + "set 'binary_data_size' 'shared_memory_region'");
+  refuse_input(R"("shape":[1],"datatype":"INT8",)"
+               R"("parameters":{"binary_data_size":1,"shared_memory_region":"r"})",
+               only + "set 'binary_data_size' 'shared_memory_region'");
 }
 
 TEST_F(InferErrorTest, SharedMemoryIsNotSupported) {
@@ -221,7 +221,8 @@ TEST_F(InferErrorTest, HostileShapesReserveNothing) {
   refuse_input(R"("shape":[1,1,1,1,1,1,1,1,1],"datatype":"INT8","data":[1])",
                "more than 8 dimensions are not supported");
   const std::string binary =
-      R"({"inputs":[{"name":"x","shape":[2305843009213693953],"datatype":"FP64","parameters":{"binary_data_size":8}}]})";
+      R"({"inputs":[{"name":"x","shape":[2305843009213693953],"datatype":"FP64",)"
+      R"("parameters":{"binary_data_size":8}}]})";
   refuse(Body(binary, "12345678"), "input byte size mismatch");
   refuse_input(
       R"("shape":[1],"datatype":"FP64","parameters":{"binary_data_size":18446744073709551615})",

@@ -33,8 +33,8 @@ class InferRequestTest : public ::testing::Test {
 };
 
 TEST_F(InferRequestTest, SmallJson) {
-  const Body body(
-      R"({"id":"my id-42","inputs":[{"name":"INPUT0","shape":[1,3],"datatype":"FP32","data":[0,1.5,-2e1]}]})");
+  const Body body(R"({"id":"my id-42","inputs":[)"
+                  R"({"name":"INPUT0","shape":[1,3],"datatype":"FP32","data":[0,1.5,-2e1]}]})");
   parse(body);
   EXPECT_EQ(request_.id, "my id-42");
   EXPECT_FALSE(request_.raw);
@@ -98,7 +98,8 @@ TEST_F(InferRequestTest, EveryTypeAtItsLimits) {
 
 TEST_F(InferRequestTest, NanAndInfinityAreRead) {
   const Body body(
-      R"({"inputs":[{"name":"x","shape":[4],"datatype":"FP32","data":[NaN, Infinity ,-Infinity,1]}]})");
+      R"({"inputs":[)"
+      R"({"name":"x","shape":[4],"datatype":"FP32","data":[NaN, Infinity ,-Infinity,1]}]})");
   parse(body);
   const auto v = values_of<float>(request_.inputs[0]);
   EXPECT_TRUE(std::isnan(v[0]));
@@ -124,7 +125,8 @@ TEST_F(InferRequestTest, RaggedNestingScalarAndEmptyShapes) {
 TEST_F(InferRequestTest, BinaryTensorsAreViewedInPlace) {
   const std::string strings = as_bytes({"ab", ""});
   const Body body(
-      R"({"inputs":[{"name":"a","shape":[2],"datatype":"FP16","parameters":{"binary_data_size":4,"other":[1]}},
+      R"({"inputs":[{"name":"a","shape":[2],"datatype":"FP16",
+        "parameters":{"binary_data_size":4,"other":[1]}},
         {"name":"j","shape":[1],"datatype":"INT64","data":[5]},
         {"name":"s","shape":[2],"datatype":"BYTES","parameters":{"binary_data_size":10}}]})",
       "wxyz" + strings);
@@ -141,7 +143,9 @@ TEST_F(InferRequestTest, BinaryTensorsAreViewedInPlace) {
 
 TEST_F(InferRequestTest, MisalignedBinaryTensorsAreCopiedOnRequest) {
   std::string json =
-      R"({"inputs":[{"name":"a","shape":[4],"datatype":"UINT8","parameters":{"binary_data_size":4}},{"name":"b","shape":[1],"datatype":"INT32","parameters":{"binary_data_size":4}}]})";
+      R"({"inputs":[)"
+      R"({"name":"a","shape":[4],"datatype":"UINT8","parameters":{"binary_data_size":4}},)"
+      R"({"name":"b","shape":[1],"datatype":"INT32","parameters":{"binary_data_size":4}}]})";
   json.resize((json.size() + 63) / 64 * 64, ' ');
   const Body body(json, "abcdefgh");
   InferBody view = body.view();
@@ -190,7 +194,8 @@ TEST_F(InferRequestTest, Parameters) {
   parse(Body(R"({"parameters":{"priority":2,"timeout":1500,"deadline_us":20000,
     "binary_data_output":true,"sequence_id":"abc","sequence_start":true,"sequence_end":false,
     "tauto.label.tenant":"acme","tauto.label.route":"\u00e9",
-    "foo":"bar","n":-3,"u":18446744073709551615,"b":true,"d":1.5,"priority":9,"foo":"again"},"inputs":[]})"));
+    "foo":"bar","n":-3,"u":18446744073709551615,"b":true,"d":1.5,"priority":9,"foo":"again"},
+    "inputs":[]})"));
   EXPECT_EQ(request_.priority, 2u);
   EXPECT_EQ(request_.timeout, Duration(1'500'000));
   EXPECT_EQ(request_.deadline, Duration(20'000'000));
@@ -212,8 +217,8 @@ TEST_F(InferRequestTest, Parameters) {
 }
 
 TEST_F(InferRequestTest, HugeTimesAreCutToWhatTheClockCanHold) {
-  parse(Body(
-      R"({"parameters":{"timeout":18446744073709551615,"deadline_us":18446744073709551615},"inputs":[]})"));
+  parse(Body(R"({"parameters":{"timeout":18446744073709551615,"deadline_us":18446744073709551615},)"
+             R"("inputs":[]})"));
   EXPECT_GT(*request_.timeout, std::chrono::hours(24 * 365 * 99));
   EXPECT_GT(*request_.deadline, std::chrono::hours(24 * 365 * 99));
   EXPECT_GT(Instant{} + std::chrono::hours(24 * 365 * 100) + *request_.deadline, Instant{});

@@ -1,6 +1,5 @@
-#include "wire/json_reader.h"
-
 #include "wire/infer_request.h"
+#include "wire/json_reader_impl.h"
 
 namespace tauto::wire {
 namespace {

@@ -12,8 +12,8 @@ TEST(Prometheus, APage) {
   std::string out;
   PrometheusWriter page(out);
   const std::array<MetricLabel, 2> labels{{{"model", "a\"b\\c\nd"}, {"version", "1"}}};
-  page.family("nv_inference_request_success",
-              "Number of successful inference requests, all batch sizes", MetricType::kCounter);
+  page.family("nv_inference_request_success", "Number of successful inference requests",
+              MetricType::kCounter);
   page.sample(labels, 5);
   page.sample(std::span(labels).first(1), std::uint64_t{18'446'744'073'709'551'615U});
   page.family("g", "line\nback\\slash \"quote\"", MetricType::kGauge);
@@ -26,9 +26,8 @@ TEST(Prometheus, APage) {
   const std::array<std::uint64_t, 4> counts{0, 2, 3, 4};
   page.histogram(std::span(labels).last(1), bounds, counts, 71.5);
   page.histogram({}, std::span(bounds).first(0), std::span(counts).first(1), 0);
-  EXPECT_EQ(
-      out,
-      R"(# HELP nv_inference_request_success Number of successful inference requests, all batch sizes
+  EXPECT_EQ(out,
+            R"(# HELP nv_inference_request_success Number of successful inference requests
 # TYPE nv_inference_request_success counter
 nv_inference_request_success{model="a\"b\\c\nd",version="1"} 5
 nv_inference_request_success{model="a\"b\\c\nd"} 18446744073709551615

@@ -42,11 +42,11 @@ TEST(ServerTiming, RoundTrip) {
 
 TEST(ServerTiming, ReadsWhatOthersWrite) {
   std::vector<Timing> back;
-  ASSERT_TRUE(
-      parse_server_timing(
-          R"(miss, db;dur=53.2;desc="a, b;dur=\"9", ,cache ; desc=x ;dur = "23.25" , app;DUR;dur=1e1)",
-          back)
-          .ok());
+  ASSERT_TRUE(parse_server_timing(
+                  R"(miss, db;dur=53.2;desc="a, b;dur=\"9", ,cache ; desc=x ;dur = "23.25" , )"
+                  R"(app;DUR;dur=1e1)",
+                  back)
+                  .ok());
   ASSERT_EQ(back.size(), 3u);
   EXPECT_EQ(back[0].name, "db");
   EXPECT_EQ(back[0].duration, Duration(53'200'000));
