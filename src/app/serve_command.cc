@@ -13,6 +13,7 @@
 #include "app/host.h"
 #include "app/serve_flags.h"
 #include "app/start_table.h"
+#include "base/text.h"
 #include "engine/onnx/onnx_engine.h"
 #include "engine/synthetic.h"
 #include "net/monotonic.h"

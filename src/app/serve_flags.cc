@@ -144,14 +144,15 @@ Result<sched::PolicyKind> parse_policy(std::string_view name) {
                "'" + std::string(name) + "' is not a policy: direct, eager, fixed or triton"};
 }
 
-/// Runs `parse` on `text` into `value`; an error is told with the flag's name in front.
+/// Runs `parse` on `text` into `value`, which `parse` has bounded; an error is told with the flag's
+/// name in front.
 template <class T, class Parse>
 Status read(std::string_view flag, std::string_view text, Parse parse, T& value) {
   auto parsed = parse(text);
   if (!parsed.ok()) {
     return Error{Code::kInvalidArgument, "--" + std::string(flag) + ": " + parsed.error().message};
   }
-  value = parsed.value();
+  value = static_cast<T>(parsed.value());
   return Unit{};
 }
 
