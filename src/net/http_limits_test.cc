@@ -16,6 +16,8 @@ class CountingHandler : public HttpHandler {
     ++requests;
     if (exchange.path() == "/hold") {
       held = &exchange;
+    } else if (exchange.path() == "/big") {
+      exchange.reply_text(200, "", big);
     } else {
       exchange.text() = std::to_string(exchange.body().size());
       exchange.reply_text(200, "text/plain", exchange.text());
@@ -24,6 +26,7 @@ class CountingHandler : public HttpHandler {
   void on_sent(HttpExchange&, Instant, bool ok) override { ++(ok ? sent : failed); }
   void on_client_gone(HttpExchange&) override { ++gone; }
 
+  const std::string big = std::string(std::size_t{16} << 20, 'b');
   std::atomic<int> requests{0};
   std::atomic<int> sent{0};
   std::atomic<int> failed{0};
@@ -83,6 +86,10 @@ std::vector<BadRequest> bad_requests() {
       {"body beyond the limit", start + "Content-Length: 1001\r\n\r\n", 413},
       {"head beyond the limit", start + "A: " + std::string(1100, 'x') + "\r\n\r\n", 431},
       {"head without end", start + "A: " + std::string(200000, 'x'), 431},
+      {"head beyond the limit with its target",
+       "GET /" + std::string(600, 'x') + " HTTP/1.1\r\nHost: h\r\nA: " + std::string(600, 'x') +
+           "\r\n\r\n",
+       431},
       {"target beyond the limit", "GET /" + std::string(2000, 'x'), 431},
   };
 }
@@ -130,8 +137,8 @@ TEST(HttpLimitsTest, RefusesALargeBodyWhileItIsStillBeingSent) {
   RunningServer running(handler, small_limits());
   RawClient client(running.port());
   // More than the sockets hold: without reading on, the server's close would reset the connection.
-  client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 8000000\r\n\r\n" +
-              std::string(8000000, 'x'));
+  EXPECT_TRUE(client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 8000000\r\n\r\n" +
+                          std::string(8000000, 'x')));
   EXPECT_EQ(client.read().status, 413);
   EXPECT_TRUE(client.at_end());
 }
@@ -190,6 +197,9 @@ TEST(HttpLimitsTest, GivesUpOnThoseWhoStandStill) {
   EXPECT_EQ(idle.read().status, 200);
   EXPECT_TRUE(idle.at_end());
   EXPECT_EQ(handler.failed + handler.gone, 0);
+  RawClient greedy(running.port(), 4096);  // asks for much and reads nothing
+  greedy.send("GET /big HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_TRUE(wait_until_true([&] { return handler.failed == 1; }));
 }
 
 TEST(HttpLimitsTest, NeverGivesUpOnARequestThatIsBeingServed) {
@@ -222,6 +232,11 @@ TEST(HttpLimitsTest, DrainsWithoutLosingARequest) {
   EXPECT_EQ(partial.read().status, 200);
   ASSERT_TRUE(wait_until_true([&] { return handler.held != nullptr; }));
   partial.send("GET / HTTP/1.1\r\nHo");
+  for (int i = 0; i < 2; ++i) {  // one on each loop: answered after the part was read
+    RawClient probe(running.port());
+    probe.send("GET / HTTP/1.0\r\n\r\n");
+    EXPECT_EQ(probe.read().status, 200);
+  }
   running.server().announce_close();
   running.server().stop_accepting();
   running.server().drain();
@@ -238,6 +253,19 @@ TEST(HttpLimitsTest, DrainsWithoutLosingARequest) {
   EXPECT_TRUE(wait_until_true([&] { return running.server().open_connections() == 0; }));
   RawClient late(running.port());
   EXPECT_FALSE(late.connected());
+}
+
+TEST(HttpLimitsTest, ServesThoseWhoConnectedBeforeItStoppedAccepting) {
+  CountingHandler handler;
+  RunningServer running(handler);
+  Signal signal;
+  bool go_on = false;
+  running.loop().post([&] { EXPECT_TRUE(signal.wait([&] { return go_on; })); });
+  RawClient client(running.port());  // greeted by the kernel while the loop is busy
+  client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  running.server().stop_accepting();
+  signal.change([&] { go_on = true; });
+  EXPECT_EQ(client.read().status, 200);
 }
 
 TEST(HttpLimitsTest, ServesOnWithAnnouncedClose) {

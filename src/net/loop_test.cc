@@ -53,7 +53,10 @@ TEST(LoopTest, StopBeforeRunIsNotLost) {
   loop.run();  // and it can run again
 }
 
-TEST(LoopTest, DrainedFunctionsRunAfterEverythingThatIsReady) {
+class LoopDrainTest : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(RunAndRunReady, LoopDrainTest, ::testing::Bool());
+
+TEST_P(LoopDrainTest, DrainedFunctionsRunAfterEverythingThatIsReady) {
   MonotonicTime time;
   Loop loop(time);
   std::string order;
@@ -66,7 +69,12 @@ TEST(LoopTest, DrainedFunctionsRunAfterEverythingThatIsReady) {
     });
   });
   loop.post([&] { order += 'x'; });
-  loop.run_ready();
+  if (GetParam()) {
+    loop.run_ready();
+  } else {
+    loop.post([&] { loop.after_drain([](void* l) { static_cast<Loop*>(l)->stop(); }, &loop); });
+    loop.run();
+  }
   EXPECT_EQ(order, "axbcD");
 }
 
