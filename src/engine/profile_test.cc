@@ -83,6 +83,17 @@ TEST_F(Profile, StopsWhenTimePerRowStopsFalling) {
   EXPECT_EQ(measure(again, {.rows_max = 32, .stop_when_flat = false}).rows_warmed, 32u);
 }
 
+TEST_F(Profile, GoesOnWhileTimePerRowFallsByMoreThanThreePerCent) {
+  const auto warmed_with = [this](Duration two_rows) {
+    ScriptedInstance instance(time_, [two_rows](std::uint32_t rows, int) {
+      return rows == 2 ? two_rows : Duration{1ms} * static_cast<int>(rows);
+    });
+    return measure(instance, {.rows_max = 32}).rows_warmed;
+  };
+  EXPECT_EQ(warmed_with(1960us), 2u);
+  EXPECT_EQ(warmed_with(1920us), 4u);
+}
+
 TEST_F(Profile, SaysThatBatchingPaysOnlyFromATenthOn) {
   // l(2)/2 is 95 % of l(1): falling, but not enough.
   ScriptedInstance little(time_, [](std::uint32_t rows, int) {
