@@ -34,7 +34,8 @@ assemble_models() {
 start_server() {
   say "tauto serve --model-repository build/demo-models"
   "$root/build/release/tauto" serve --model-repository "$repository" --http-port 0 \
-    --metrics-port 0 --port-file "$demo/ports" --onnxruntime-library "$ort_library" \
+    --metrics-port 0 --port-file "$demo/ports" --lame-duck 200ms \
+    --onnxruntime-library "$ort_library" \
     >"$demo/server.log" 2>&1 &
   server=$!
   waited=0
@@ -58,7 +59,7 @@ demo_loads() {
   bench minilm-capacity --model minilm --shape input_ids:32 --shape attention_mask:32 \
     --shape token_type_ids:32 --int-max 1 --concurrency 4 --duration 2s --warmup 500ms --quiet \
     >/dev/null
-  capacity=$(sed -n 's/.*"throughput_per_second":\([0-9]*\).*/\1/p' "$demo/minilm-capacity.json")
+  capacity=$(sed -n 's/.*"rate_done":\([0-9]*\).*/\1/p' "$demo/minilm-capacity.json")
   [ "${capacity:-0}" -gt 2 ] || die "no throughput in build/demo/minilm-capacity.json"
   say "about $capacity; moderate load: Poisson arrivals at $((capacity / 2)) a second"
   transformer moderate $((capacity / 2))
