@@ -116,8 +116,10 @@ TEST_F(Profile, TheFirstRunIsToldApartAndWarmingRunsDoNotCount) {
 }
 
 TEST_F(Profile, MeanIsTheMedianAndHighSeesTheTail) {
-  ScriptedInstance instance(
-      time_, [](std::uint32_t, int nth) { return nth % 5 == 4 ? Duration{9ms} : Duration{1ms}; });
+  ScriptedInstance instance(time_, [](std::uint32_t, int nth) {
+    if (nth % 5 == 4) return Duration{9ms};
+    return nth % 5 == 0 ? Duration{500us} : Duration{1ms};
+  });
   const auto profile = measure(instance, {.rows_max = 1, .runs_min = 10, .runs_max = 10});
   EXPECT_EQ(profile.service_time.mean(1), 1ms);
   EXPECT_EQ(profile.service_time.high(1), 9ms);
@@ -132,6 +134,12 @@ TEST_F(Profile, KeepsToItsBudgetButAlwaysMeasuresOneRow) {
   EXPECT_EQ(slow.runs[1], 4);
   EXPECT_NE(profile.stopped.find("2 rows would take about"), std::string::npos);
   EXPECT_EQ(time_.now() - start, 6s);
+
+  // Time is left, but four batches of two rows would likely not fit in it.
+  ScriptedInstance middling(time_, [](std::uint32_t, int) { return 100ms; });
+  const Instant middling_start = time_.now();
+  EXPECT_EQ(measure(middling, {.rows_max = 8, .budget = 1s}).rows_warmed, 1u);
+  EXPECT_LT(time_.now() - middling_start, 1s);
 
   ScriptedInstance quick(time_, [](std::uint32_t rows, int) { return 1ms + rows * 1ns; });
   const Instant quick_start = time_.now();
