@@ -15,6 +15,7 @@
 #include "report/bench_json.h"
 #include "report/bench_text.h"
 #include "report/table.h"
+#include "serve/version.h"
 
 namespace tauto::app {
 namespace {
@@ -96,7 +97,8 @@ int run_bench(int argc, char** argv) {
                         live ? print_progress : std::function<void(const lab::LoadProgress&)>());
   if (live) std::fputs("\r\x1b[K", stderr);
   if (!run.ok()) return complain(run.error());
-  const auto& result = run.value();
+  auto& result = run.value();
+  result.machine.program = "tauto " + std::string(serve::kVersion);
   if (command.json_file != "-") std::fputs(report::bench_text(result).c_str(), stdout);
   bool written = true;
   if (!command.json_file.empty()) {

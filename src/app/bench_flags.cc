@@ -8,6 +8,7 @@
 #include <iterator>
 #include <vector>
 
+#include "app/flag_help.h"
 #include "base/text.h"
 #include "lab/objective.h"
 
@@ -225,20 +226,6 @@ Status apply_load(const RawFlags& f, lab::BenchOptions& o) {
   return Unit{};
 }
 
-/// An unknown flag, with the nearest known one.
-Error unknown_flag(const CLI::App& app, const std::string& word) {
-  if (!word.starts_with("-")) return bad("what is '" + word + "'? see tauto bench --help");
-  std::vector<std::string> names;
-  for (const auto* option : app.get_options()) {
-    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  const std::vector<std::string_view> candidates(names.begin(), names.end());
-  const auto near = nearest_word(word.substr(0, word.find('=')), candidates);
-  return bad(
-      "unknown flag " + word +
-      (near.empty() ? "; see tauto bench --help" : "; did you mean " + std::string(near) + "?"));
-}
-
 }  // namespace
 
 Result<std::variant<BenchCommand, HelpText>> parse_bench_flags(int argc, char** argv) {
@@ -260,7 +247,7 @@ Result<std::variant<BenchCommand, HelpText>> parse_bench_flags(int argc, char** 
     return bad(failure.what());
   }
   const auto extras = app.remaining();
-  if (!extras.empty()) return unknown_flag(app, extras.front());
+  if (!extras.empty()) return unknown_flag(extras.front(), app);
   BenchCommand command;
   TAUTO_RETURN_IF_ERROR(apply_target(flags, command.options));
   TAUTO_RETURN_IF_ERROR(apply_requests(flags, command.options));
