@@ -268,6 +268,22 @@ TEST(HttpLimitsTest, ServesThoseWhoConnectedBeforeItStoppedAccepting) {
   EXPECT_EQ(client.read().status, 200);
 }
 
+TEST(HttpLimitsTest, ServesARequestThatArrivedBeforeTheDrain) {
+  CountingHandler handler;
+  RunningServer running(handler);
+  RawClient client(running.port());
+  client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_EQ(client.read().status, 200);
+  Signal signal;
+  bool go_on = false;
+  running.loop().post([&] { EXPECT_TRUE(signal.wait([&] { return go_on; })); });
+  client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");  // not read yet: the loop is busy
+  running.server().drain();
+  signal.change([&] { go_on = true; });
+  EXPECT_EQ(client.read().status, 200);
+  EXPECT_TRUE(client.at_end());
+}
+
 TEST(HttpLimitsTest, ServesOnWithAnnouncedClose) {
   CountingHandler handler;
   RunningServer running(handler);
