@@ -22,7 +22,7 @@ constexpr const char* kFooter =
   tauto bench --post http://127.0.0.1:9000/predict --input bodies.jsonl --rate 200
   tauto bench --get http://127.0.0.1:8080/ --concurrency 16
 
-Latency counts from the moment a request was meant to start. Durations carry a unit: 200us, 5ms, 10s.
+Latency counts from the moment a request was meant to start. Durations carry a unit: 200us, 10s.
 Exit code: 0 measured, 1 could not run or nothing succeeded, 2 bad flags, 3 the objective of --slo
 failed or could not be decided.)";
 
