@@ -262,6 +262,10 @@ class Runner {
     scheduler_.step(at, event, actions_);
     for (const auto& answer : actions_.answers) print(answer);
     for (const auto& dispatch : actions_.dispatches) print(dispatch);
+    if (const auto wake = scheduler_.next_wake(); wake && *wake <= at) {
+      out_ += "a wake that is not ahead\n";
+      ticks_ = false;  // else the ticks would never end
+    }
     if (!restoring_) return;
     auto restored = Scheduler::restore(scheduler_.save());
     if (restored.ok()) {

@@ -15,7 +15,7 @@ Scheduler& Scheduler::operator=(Scheduler&&) noexcept = default;
 
 void Scheduler::step(Instant now, const Event& event, Actions& out) {
   State& s = *state_;
-  TAUTO_CHECK(now >= s.now && now <= Instant{kTimeMax});
+  TAUTO_CHECK(now >= s.now && now < Instant{kTimeMax});
   s.now = now;
   s.actions = &out;
   s.expire_due();
@@ -96,7 +96,7 @@ void Scheduler::State::decide(std::uint32_t index) {
     }
     if (!choice.wake) break;
     TAUTO_CHECK(*choice.wake > now);
-    model_times.set(index, *choice.wake, index);
+    model_times.set(index, std::min(*choice.wake, Instant{kTimeMax}), index);
     return;
   }
   model_times.erase(index);
