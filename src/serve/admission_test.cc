@@ -92,65 +92,67 @@ TEST_F(Fixture, OnlyFreeDimensionsDecideWhoMayShareABatch) {
   EXPECT_NE(key(1, 3), key(1, 4));
 }
 
+struct Refusal {
+  const char* what;
+  void (*ask)(Fixture&);
+  const char* expected;
+};
+
+const Refusal kRefusals[] = {
+    {"missing",
+     [](Fixture& f) {
+       f.ask("a", DataType::kFp32, {1, 4});
+     },
+     "expected 2 inputs but got 1 inputs for model 'm'. Got input(s) ['a'], but missing required "
+     "input(s) ['b']"},
+    {"unknown",
+     [](Fixture& f) {
+       f.ask("q", DataType::kFp32, {1, 4});
+     },
+     "unexpected inference input 'q' for model 'm'"},
+    {"type",
+     [](Fixture& f) {
+       f.ask("a", DataType::kInt32, {1, 4});
+       f.ask("b", DataType::kInt64, {1, 3});
+     },
+     "inference input 'a' data-type is 'INT32', but model 'm' expects 'FP32'"},
+    {"too many rows", [](Fixture& f) { f.ask_well(9); },
+     "inference request batch-size must be <= 8 for 'm'"},
+    {"no rows", [](Fixture& f) { f.ask_well(0); }, "at least 1 is needed"},
+    {"rows differ",
+     [](Fixture& f) {
+       f.ask("a", DataType::kFp32, {1, 4});
+       f.ask("b", DataType::kInt64, {2, 3});
+     },
+     "input 'b' batch size does not match other inputs for 'm'"},
+    {"shape",
+     [](Fixture& f) {
+       f.ask("a", DataType::kFp32, {1, 5});
+       f.ask("b", DataType::kInt64, {1, 3});
+     },
+     "unexpected shape for input 'a' for model 'm'. Expected [-1,4], got [1,5]. NOTE"},
+    {"rank",
+     [](Fixture& f) {
+       f.ask("a", DataType::kFp32, {4});
+       f.ask("b", DataType::kInt64, {1, 3});
+     },
+     "unexpected shape for input 'a'"},
+    {"output",
+     [](Fixture& f) {
+       f.ask_well();
+       f.asked.outputs.push_back({"w", std::nullopt, std::nullopt});
+     },
+     "unexpected inference output 'w' for model 'm'"},
+    {"classification",
+     [](Fixture& f) {
+       f.ask_well();
+       f.asked.outputs.push_back({"y", std::nullopt, 3});
+     },
+     "classification extension is not supported yet"},
+};
+
 TEST_F(Fixture, Refusals) {
-  struct Case {
-    const char* what;
-    void (*ask)(Fixture&);
-    const char* expected;
-  };
-  const Case cases[] = {
-      {"missing",
-       [](Fixture& f) {
-         f.ask("a", DataType::kFp32, {1, 4});
-       },
-       "expected 2 inputs but got 1 inputs for model 'm'. Got input(s) ['a'], but missing required "
-       "input(s) ['b']"},
-      {"unknown",
-       [](Fixture& f) {
-         f.ask("q", DataType::kFp32, {1, 4});
-       },
-       "unexpected inference input 'q' for model 'm'"},
-      {"type",
-       [](Fixture& f) {
-         f.ask("a", DataType::kInt32, {1, 4});
-         f.ask("b", DataType::kInt64, {1, 3});
-       },
-       "inference input 'a' data-type is 'INT32', but model 'm' expects 'FP32'"},
-      {"too many rows", [](Fixture& f) { f.ask_well(9); },
-       "inference request batch-size must be <= 8 for 'm'"},
-      {"no rows", [](Fixture& f) { f.ask_well(0); }, "at least 1 is needed"},
-      {"rows differ",
-       [](Fixture& f) {
-         f.ask("a", DataType::kFp32, {1, 4});
-         f.ask("b", DataType::kInt64, {2, 3});
-       },
-       "input 'b' batch size does not match other inputs for 'm'"},
-      {"shape",
-       [](Fixture& f) {
-         f.ask("a", DataType::kFp32, {1, 5});
-         f.ask("b", DataType::kInt64, {1, 3});
-       },
-       "unexpected shape for input 'a' for model 'm'. Expected [-1,4], got [1,5]. NOTE"},
-      {"rank",
-       [](Fixture& f) {
-         f.ask("a", DataType::kFp32, {4});
-         f.ask("b", DataType::kInt64, {1, 3});
-       },
-       "unexpected shape for input 'a'"},
-      {"output",
-       [](Fixture& f) {
-         f.ask_well();
-         f.asked.outputs.push_back({"w", std::nullopt, std::nullopt});
-       },
-       "unexpected inference output 'w' for model 'm'"},
-      {"classification",
-       [](Fixture& f) {
-         f.ask_well();
-         f.asked.outputs.push_back({"y", std::nullopt, 3});
-       },
-       "classification extension is not supported yet"},
-  };
-  for (const auto& c : cases) {
+  for (const auto& c : kRefusals) {
     Fixture* f = this;
     f->asked.clear();
     c.ask(*f);

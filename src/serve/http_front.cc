@@ -75,6 +75,20 @@ bool method_is(HttpExchange& exchange, Method wanted) {
   return false;
 }
 
+/// The body of a repository index request: whether only ready models are asked for; nullopt for
+/// anything but nothing, {} and {"ready":true|false}.
+std::optional<bool> only_ready(std::span<const std::byte> body) {
+  std::string text;
+  for (const std::byte b : body) {
+    const char c = static_cast<char>(b);
+    if (c != ' ' && c != '\t' && c != '\r' && c != '\n') text += c;
+    if (text.size() > 32) return std::nullopt;
+  }
+  if (text == R"({"ready":true})") return true;
+  if (text.empty() || text == "{}" || text == R"({"ready":false})") return false;
+  return std::nullopt;
+}
+
 bool starts_with_any(std::string_view path, std::initializer_list<std::string_view> prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(),
                      [path](std::string_view p) { return path.starts_with(p); });
@@ -131,7 +145,8 @@ void HttpFront::route_model(HttpExchange& exchange, std::string_view rest) {
     if (path.version.empty() || !digits) return reply_not_found(exchange);
     path.verb = take_segment();
   }
-  if (!rest.empty() && !(path.verb == "trace" && rest == "setting")) {
+  const bool trace = path.verb == "trace" && rest == "setting";
+  if ((!rest.empty() && !trace) || exchange.path().ends_with('/')) {
     return reply_not_found(exchange);
   }
   answer_model(exchange, path);
@@ -186,7 +201,11 @@ void HttpFront::answer_statistics(HttpExchange& exchange, const ModelPath& path)
     }
   }
   if (hosts.empty()) {
-    return reply_error(exchange, 400, "requested model '" + path.name + "' is not available");
+    const bool other_versions = !catalog.ready_versions(path.name).empty();
+    return reply_error(
+        exchange, 400,
+        other_versions ? "requested model version is not available for model '" + path.name + "'"
+                       : "requested model '" + path.name + "' is not available");
   }
   reply_json(exchange, statistics_json(hosts));
 }
@@ -203,15 +222,15 @@ void HttpFront::route_other(HttpExchange& exchange, std::string_view path) {
     if (method_is(exchange, Method::kGet)) reply_empty(exchange, 200);
   } else if (path == "/v2/health/ready") {
     if (method_is(exchange, Method::kGet)) answer_ready(exchange);
-  } else if (path == "/v2" || path == "/v2/") {
+  } else if (path == "/v2") {
     if (method_is(exchange, Method::kGet)) reply_json(exchange, server_metadata_json(id_));
   } else if (path == "/v2/repository/index") {
     if (!method_is(exchange, Method::kPost)) return;
     const Catalog* catalog = catalog_.load(std::memory_order_acquire);
     if (catalog == nullptr) return reply_error(exchange, 503, "Server not ready");
-    const auto body = exchange.body();
-    const std::string_view text(reinterpret_cast<const char*>(body.data()), body.size());
-    reply_json(exchange, repository_index_json(*catalog, text.find("true") != text.npos));
+    const auto ready = only_ready(exchange.body());
+    if (!ready) return reply_error(exchange, 400, "the body must be {} or {\"ready\": true}");
+    reply_json(exchange, repository_index_json(*catalog, *ready));
   } else if (starts_with_any(path, {"/v2/repository/", "/v2/trace", "/v2/logging",
                                     "/v2/systemsharedmemory", "/v2/cudasharedmemory"})) {
     reply_error(exchange, 501, "'" + std::string(path) + "' is not supported yet");

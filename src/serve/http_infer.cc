@@ -155,6 +155,11 @@ void HttpInfer::infer(ModelHost& host, net::HttpExchange& exchange) {
 Status HttpInfer::understand(HttpRequest& request) {
   auto& exchange = *request.exchange;
   ModelHost& host = *request.model;
+  const auto encoding = exchange.header("Content-Encoding");
+  if (!encoding.empty() && encoding != "identity") {
+    exchange.extra_headers() += "Accept-Encoding: identity\r\n";
+    return Error{Code::kUnimplemented, "Unsupported compression type: send the body plain"};
+  }
   wire::InferBody body{request.body.bytes(), std::nullopt, host.name(), 1};
   const auto header_length = exchange.header("Inference-Header-Content-Length");
   if (!header_length.empty()) body.header_length = header_length;
