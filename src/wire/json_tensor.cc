@@ -99,81 +99,89 @@ std::string expected_text() {
   }
 }
 
-template <class T>
-Error element_error(const JsonSource& source, const JsonTensor& t, std::size_t index,
-                    ondemand::value value) {
-  return source.wrong(
-      "'data' of input '" + std::string(t.name) + "', element " + std::to_string(index),
-      expected_text<T>(), value);
-}
+using Bytes = std::span<const std::byte>;
 
-/// Walks nested arrays in row-major order; `on_scalar(value)` returns Status.
-template <class OnScalar>
-Status walk(const JsonSource& source, ondemand::array array, std::size_t depth,
-            OnScalar& on_scalar) {
+/// Writes numbers or booleans to where the tensor will be.
+template <class T>
+struct NumberSink {
+  std::byte* const start;
+  std::size_t index = 0;
+
+  bool take(ondemand::value& value) {
+    T number{};
+    if (!convert(value, number)) return false;
+    std::memcpy(start + index * sizeof(T), &number, sizeof(T));
+    ++index;
+    return true;
+  }
+  static std::string expected() { return expected_text<T>(); }
+  std::size_t size() const { return index * sizeof(T); }
+};
+
+/// Writes each string behind its length.
+struct StringSink {
+  std::byte* const start;
+  std::byte* end;
+  std::size_t index = 0;
+
+  bool take(ondemand::value& value) {
+    std::string_view text;
+    if (value.get_string().get(text)) return false;
+    const auto length = static_cast<std::uint32_t>(text.size());
+    std::memcpy(end, &length, sizeof length);
+    if (length != 0) std::memcpy(end + sizeof length, text.data(), length);
+    end += sizeof length + length;
+    ++index;
+    return true;
+  }
+  static std::string expected() { return "a string"; }
+  std::size_t size() const { return static_cast<std::size_t>(end - start); }
+};
+
+/// Walks nested arrays in row-major order. A scalar is tried first, since nearly all values are.
+template <class Sink>
+Status walk(const JsonSource& source, const JsonTensor& t, ondemand::array array, std::size_t depth,
+            Sink& sink) {
   if (depth > InferLimits::kDepthMax) return source.broken(simdjson::DEPTH_ERROR);
   for (auto item : array) {
     ondemand::value value;
     if (const auto code = std::move(item).get(value)) return source.broken(code);
-    if (is_array(value)) [[unlikely]] {
+    if (sink.index != t.elements && sink.take(value)) [[likely]]
+      continue;
+    if (is_array(value)) {
       ondemand::array inner;
       if (const auto code = value.get_array().get(inner)) return source.broken(code);
-      TAUTO_RETURN_IF_ERROR(walk(source, inner, depth + 1, on_scalar));
-    } else {
-      TAUTO_RETURN_IF_ERROR(on_scalar(value));
+      TAUTO_RETURN_IF_ERROR(walk(source, t, inner, depth + 1, sink));
+      continue;
     }
+    if (sink.index == t.elements) return count_error(t, "has more");
+    return source.wrong(
+        "'data' of input '" + std::string(t.name) + "', element " + std::to_string(sink.index),
+        Sink::expected(), value);
   }
   return Unit{};
 }
 
-using Bytes = std::span<const std::byte>;
+template <class Sink>
+Result<Bytes> read_with(Sink sink, const JsonSource& source, const JsonTensor& t,
+                        ondemand::array data) {
+  TAUTO_RETURN_IF_ERROR(walk(source, t, data, t.depth, sink));
+  if (sink.index != t.elements) return count_error(t, "has " + std::to_string(sink.index));
+  source.arena.commit(sink.size());
+  return Bytes(sink.start, sink.size());
+}
 
 template <class T>
 Result<Bytes> read_numbers(const JsonSource& source, const JsonTensor& t, ondemand::array data) {
   std::byte* const start = source.arena.reserve(t.elements * sizeof(T));
-  std::size_t index = 0;
-  auto on_scalar = [&](ondemand::value value) -> Status {
-    if (index == t.elements) return count_error(t, "has more");
-    T number{};
-    if (!convert(value, number)) return element_error<T>(source, t, index, value);
-    std::memcpy(start + index * sizeof(T), &number, sizeof(T));
-    ++index;
-    return Unit{};
-  };
-  TAUTO_RETURN_IF_ERROR(walk(source, data, t.depth, on_scalar));
-  if (index != t.elements) return count_error(t, "has " + std::to_string(index));
-  source.arena.commit(index * sizeof(T));
-  return Bytes(start, index * sizeof(T));
+  return read_with(NumberSink<T>{start}, source, t, data);
 }
 
 /// Room for every text that can still follow, since unescaped text is never longer than escaped.
 Result<Bytes> read_strings(const JsonSource& source, const JsonTensor& t, ondemand::array data) {
-  constexpr std::size_t kPrefix = sizeof(std::uint32_t);
-  const std::size_t size_max = t.elements * kPrefix + source.text.size();
+  const std::size_t size_max = t.elements * sizeof(std::uint32_t) + source.text.size();
   std::byte* const start = source.arena.reserve(size_max, 2 * size_max);
-  std::byte* end = start;
-  std::size_t index = 0;
-  auto on_scalar = [&](ondemand::value value) -> Status {
-    if (index == t.elements) return count_error(t, "has more");
-    const std::string_view token = value.raw_json_token();
-    std::string_view text;
-    if (token.empty() || token.front() != '"' || value.get_string().get(text)) {
-      return source.wrong(
-          "'data' of input '" + std::string(t.name) + "', element " + std::to_string(index),
-          "a string", value);
-    }
-    const auto length = static_cast<std::uint32_t>(text.size());
-    std::memcpy(end, &length, kPrefix);
-    if (length != 0) std::memcpy(end + kPrefix, text.data(), length);
-    end += kPrefix + length;
-    ++index;
-    return Unit{};
-  };
-  TAUTO_RETURN_IF_ERROR(walk(source, data, t.depth, on_scalar));
-  if (index != t.elements) return count_error(t, "has " + std::to_string(index));
-  const auto size = static_cast<std::size_t>(end - start);
-  source.arena.commit(size);
-  return Bytes(start, size);
+  return read_with(StringSink{start, start}, source, t, data);
 }
 
 }  // namespace
