@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
 #include <cerrno>
 #include <charconv>
 
@@ -96,7 +97,9 @@ void HttpConnection::start_read() {
 void HttpConnection::on_read(const error_code& error, std::size_t bytes) {
   reading_ = false;
   if (state_ == State::kClosed) return;
+  if (error == asio::error::operation_aborted && ending_) return close_unless_readable();
   if (error) return on_peer_closed();
+  ending_ = false;
   const Instant now = loop_.now();
   const bool fresh = state_ == State::kReading && reader_.idle();
   if (fresh) first_byte_ = now;
@@ -153,12 +156,25 @@ void HttpConnection::abort() {
   on_peer_closed();
 }
 
+/// The read on its way may already hold a request that on_read() has not seen: so it is cancelled
+/// and its end decides.
 void HttpConnection::close_if_idle() {
   if (state_ != State::kReading || !reader_.idle()) return;
+  ending_ = true;
+  error_code ignored;
+  socket_.cancel(ignored);
+}
+
+/// The read ended with nothing; a request that has arrived since is still served.
+void HttpConnection::close_unless_readable() {
+  ending_ = false;
   char byte;
-  // A request that has arrived but was not read yet is still served.
-  if (::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0) return;
-  close();
+  if (::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0) {
+    reader_.commit(0);
+    start_read();
+  } else {
+    close();
+  }
 }
 
 void HttpConnection::check_time(Instant now) {

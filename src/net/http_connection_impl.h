@@ -42,7 +42,7 @@ class HttpConnection final : public HttpExchange {
   void reply(const Reply& reply) override;
   /// Closes at once; a request that waits for its answer learns of it.
   void abort();
-  /// Closes when nothing of a request has arrived.
+  /// Closes unless something of a request has arrived.
   void close_if_idle();
   /// Closes when it has stood still for longer than its limit.
   void check_time(Instant now);
@@ -66,6 +66,7 @@ class HttpConnection final : public HttpExchange {
   void on_read(const boost::system::error_code& error, std::size_t bytes);
   void on_writable(const boost::system::error_code& error);
   void on_peer_closed();
+  void close_unless_readable();
   void serve(RequestReader::Progress progress, Instant now);
   void resume();
   void refuse(const Refusal& refusal);
@@ -92,6 +93,7 @@ class HttpConnection final : public HttpExchange {
   bool serving_ = false;      // inside serve(): it goes on with the next request itself
   bool own_reply_ = false;    // the reply is ours, not the handler's
   bool close_after_ = false;  // once the reply is sent
+  bool ending_ = false;       // idle and to be closed: the cancelled read decides
   bool peer_done_ = false;    // the client sent its end of stream
   bool first_request_ = true;
 };
