@@ -181,8 +181,7 @@ Move TritonPolicy::decide(const PolicyView& view, const Walk& walk) const {
   }
   if (late) return {walk.pending, DispatchReason::kHoldElapsed, walk.saturate, std::nullopt};
   // A payload that waits at no preferred size is topped up with whatever there is.
-  const bool top_up = payload_.count > 0 && !saturated_ && !walk.saturate &&
-                      !is_preferred(view.settings, payload_.rows);
+  const bool top_up = payload_.count > 0 && !is_preferred(view.settings, payload_.rows);
   if (no_delay || top_up) {
     return {walk.pending, DispatchReason::kIdle, walk.saturate, std::nullopt};
   }
