@@ -17,6 +17,7 @@
 #include "engine/onnx/onnx_engine.h"
 #include "engine/synthetic.h"
 #include "net/monotonic.h"
+#include "serve/journey_switch.h"
 
 namespace tauto::app {
 namespace {
@@ -79,6 +80,12 @@ struct EngineSet {
   model::Engines by_backend;
 };
 
+/// Stands still: in the build that measures what stamps cost, the engine's cost nothing.
+class FrozenTime final : public TimeSource {
+ public:
+  Instant now() const override { return Instant{}; }
+};
+
 EngineSet make_engines(const ServeFlags& flags, const TimeSource& clock) {
   EngineSet set;
   set.synthetic = engine::make_synthetic_engine(clock);
@@ -137,7 +144,10 @@ int run_serve(int argc, char** argv) {
   const net::MonotonicTime clock;
   auto server = serve::Server::start(flags.server, clock);
   if (!server.ok()) return fail(server.error().message);
-  const EngineSet engines = make_engines(flags, clock);
+  const FrozenTime frozen;
+  const TimeSource& engine_clock =
+      serve::kJourneys ? static_cast<const TimeSource&>(clock) : frozen;
+  const EngineSet engines = make_engines(flags, engine_clock);
   auto outcomes = load(flags, engines, clock);
   if (!outcomes.ok()) return fail(outcomes.error().message);
   std::fputs(start_table(outcomes.value()).c_str(), stdout);

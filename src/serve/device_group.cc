@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "serve/instance_worker.h"
+#include "serve/journey_switch.h"
 #include "serve/model_host.h"
 
 namespace tauto::serve {
@@ -202,7 +203,7 @@ void DeviceGroup::deliver(const std::vector<Notice>& notices, LoopContext* here)
 }
 
 void DeviceGroup::run_batch(BatchRun& batch) {
-  const Instant picked_up = clock_.now();
+  const Instant picked_up = kJourneys ? clock_.now() : Instant{};
   batch.picked_up_ns.store(to_ns(picked_up), std::memory_order_release);
   batch.times = {picked_up, picked_up, picked_up};
   std::uint64_t wanted = 0;
@@ -219,7 +220,7 @@ void DeviceGroup::run_batch(BatchRun& batch) {
 
 void DeviceGroup::finish_batch(BatchRun& batch, Work& work) {
   const Duration took = batch.times.unbind_end - batch.picked_up();
-  batch.model->batch_ended(batch.rows, batch.times, batch.picked_up(), !batch.error);
+  if (kJourneys) batch.model->batch_ended(batch.rows, batch.times, batch.picked_up(), !batch.error);
   for (Request* member : batch.members) work.notices.push_back({member, false, true});
   MutexLock lock(mutex_);
   const auto outcome = batch.error ? sched::BatchOutcome::kFailed : sched::BatchOutcome::kOk;

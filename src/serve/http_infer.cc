@@ -11,6 +11,7 @@
 #include "serve/admission.h"
 #include "serve/device_group.h"
 #include "serve/documents.h"
+#include "serve/journey_switch.h"
 #include "serve/status_map.h"
 #include "wire/server_timing.h"
 
@@ -143,8 +144,10 @@ HttpInfer::HttpRequest& HttpInfer::take(ModelHost& host, net::HttpExchange& exch
 void HttpInfer::infer(ModelHost& host, net::HttpExchange& exchange) {
   HttpRequest& request = take(host, exchange);
   const Status understood = understand(request);
-  request.parsed = clock_.now();
-  request.journey.mark(Stage::kParse, request.parsed);
+  if constexpr (kJourneys) {
+    request.parsed = clock_.now();
+    request.journey.mark(Stage::kParse, request.parsed);
+  }
   if (!understood.ok()) {
     refuse(request, understood.error());
     return;
@@ -188,7 +191,7 @@ void HttpInfer::refuse(HttpRequest& request, const Error& error) {
   request.outcome = Outcome::kInvalid;
   request.answered = true;
   write_error(exchange.text(), error.message);
-  request.journey.mark(Stage::kReply, clock_.now());
+  end_reply(request);
   exchange.reply_text(http_status(error.code), "application/json", exchange.text());
 }
 
@@ -211,6 +214,7 @@ void HttpInfer::answer(Request& base) {
 }
 
 void HttpInfer::finish_journey(HttpRequest& request) {
+  if constexpr (!kJourneys) return;
   auto& journey = request.journey;
   const BatchRun* batch = request.batch;
   journey.set_hold(request.answer.hold);
@@ -265,7 +269,7 @@ void HttpInfer::answer_served(HttpRequest& request) {
   if (!written.ok()) {
     request.outcome = Outcome::kInvalid;
     write_error(exchange.text(), written.error().message);
-    request.journey.mark(Stage::kReply, clock_.now());
+    end_reply(request);
     exchange.reply_text(http_status(written.error().code), "application/json", exchange.text());
     return;
   }
@@ -277,7 +281,7 @@ void HttpInfer::answer_served(HttpRequest& request) {
     exchange.extra_headers() += "Inference-Header-Content-Length: ";
     exchange.extra_headers().append(digits, end).append("\r\n");
   }
-  request.journey.mark(Stage::kReply, clock_.now());
+  end_reply(request);
   if (request.wants_timing) write_server_timing(request);
   exchange.reply(
       {200, {}, binary ? "application/octet-stream" : "application/json", request.pieces, false});
@@ -292,9 +296,13 @@ void HttpInfer::answer_failed(HttpRequest& request) {
   } else {
     write_refusal(request, exchange.text(), exchange.extra_headers());
   }
-  request.journey.mark(Stage::kReply, clock_.now());
+  end_reply(request);
   if (request.wants_timing) write_server_timing(request);
   exchange.reply_text(status, "application/json", exchange.text());
+}
+
+void HttpInfer::end_reply(HttpRequest& request) {
+  if constexpr (kJourneys) request.journey.mark(Stage::kReply, clock_.now());
 }
 
 void HttpInfer::write_server_timing(HttpRequest& request) {
@@ -327,6 +335,7 @@ void HttpInfer::client_gone(net::HttpExchange& exchange) {
 }
 
 void HttpInfer::record(HttpRequest& request, bool delivered) {
+  if constexpr (!kJourneys) return;
   ModelHost& host = *request.model;
   const auto split = request.journey.split();
   host.stages().record(loop_.index, request.outcome, split);

@@ -40,6 +40,7 @@ class HttpInfer final : public FrontEnd {
   void answer_served(HttpRequest& request);
   void answer_failed(HttpRequest& request);
   void finish_journey(HttpRequest& request);
+  void end_reply(HttpRequest& request);
   void write_server_timing(HttpRequest& request);
   void record(HttpRequest& request, bool delivered);
   void offer_exemplar(const HttpRequest& request, const journey::Split& split);

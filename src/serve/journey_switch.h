@@ -1,0 +1,13 @@
+#pragma once
+// Journeys are always on. This switch exists only to measure what they cost: a build with
+// -DTAUTO_BENCH_WITHOUT_JOURNEYS=ON stamps and counts nothing in serve/ (bench/README.md).
+
+namespace tauto::serve {
+
+#ifdef TAUTO_BENCH_WITHOUT_JOURNEYS
+inline constexpr bool kJourneys = false;
+#else
+inline constexpr bool kJourneys = true;
+#endif
+
+}  // namespace tauto::serve
