@@ -183,10 +183,9 @@ void HttpFront::answer_model(HttpExchange& exchange, const ModelPath& path) {
 
 void HttpFront::answer_model_ready(HttpExchange& exchange, const ModelPath& path) {
   const auto host = catalog_.load(std::memory_order_acquire)->find(path.name, path.version);
-  if (host.ok() && !leaving_.load(std::memory_order_acquire)) return reply_empty(exchange, 200);
-  if (host.ok()) return reply_error(exchange, 503, "Server exiting");
-  if (host.error().code == Code::kUnavailable) return reply_error(exchange, host.error());
-  reply_error(exchange, 400, "Model version not ready");
+  if (!host.ok()) return reply_error(exchange, host.error());
+  if (leaving_.load(std::memory_order_acquire)) return reply_error(exchange, 503, "Server exiting");
+  reply_empty(exchange, 200);
 }
 
 void HttpFront::answer_statistics(HttpExchange& exchange, const ModelPath& path) {
