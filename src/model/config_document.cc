@@ -185,10 +185,10 @@ Result<ConfigDocument> ConfigDocument::named(std::string_view name) const {
   return ConfigDocument(std::move(copy));
 }
 
-ConfigDocument ConfigDocument::with_backend_completed(bool has_onnx_file) const {
+ConfigDocument ConfigDocument::with_backend_completed(std::string_view onnx_file) const {
   const auto& written = *impl_->proto;
   const auto& file = written.default_model_filename();
-  const bool onnx_by_file = has_onnx_file || file.ends_with(".onnx");
+  const bool onnx_by_file = !onnx_file.empty() || file.ends_with(".onnx");
   const bool bare = written.platform().empty() && written.backend().empty();
   const bool onnx = written.platform() == "onnxruntime_onnx" ||
                     written.backend() == "onnxruntime" || (bare && onnx_by_file);
@@ -196,7 +196,9 @@ ConfigDocument ConfigDocument::with_backend_completed(bool has_onnx_file) const 
   auto proto = std::make_shared<inference::ModelConfig>(written);
   proto->set_backend("onnxruntime");
   proto->set_platform("onnxruntime_onnx");
-  if (file.empty()) proto->set_default_model_filename("model.onnx");
+  if (file.empty()) {
+    proto->set_default_model_filename(onnx_file.empty() ? "model.onnx" : std::string(onnx_file));
+  }
   auto copy = std::make_shared<Impl>(*impl_);
   copy->proto = std::move(proto);
   return ConfigDocument(std::move(copy));

@@ -24,9 +24,9 @@ class ConfigDocument {
 
   /// A copy that has this name, or an Error when another one is written.
   Result<ConfigDocument> named(std::string_view name) const;
-  /// A copy with backend "onnxruntime" (and Triton's platform and file name for it) when neither
-  /// backend nor platform is written; with the platform or file name that belong to a written one.
-  ConfigDocument with_backend_completed(bool has_onnx_file) const;
+  /// A copy with backend, platform and file name of an ONNX model, where one of them says that it
+  /// is one, or nothing is written and `onnx_file` ("" = there is none) was found.
+  ConfigDocument with_backend_completed(std::string_view onnx_file) const;
 
   std::string name() const;
   /// True when inputs or outputs are missing, so that the model file has to tell them.

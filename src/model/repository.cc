@@ -108,7 +108,8 @@ Status examine(ModelSource& model) {
                  "policy of model '" +
                      model.name + "'; make a directory like " + model.directory + "/1"};
   }
-  document = document.with_backend_completed(is_there(model.versions.back().path + "/model.onnx"));
+  const bool onnx = is_there(model.versions.back().path + "/model.onnx");
+  document = document.with_backend_completed(onnx ? "model.onnx" : "");
   TAUTO_ASSIGN_OR_RETURN(const auto config, make_config(document));
   static_cast<void>(config);  // a broken config is told now, before any file is loaded
   model.document = std::move(document);
@@ -135,7 +136,7 @@ ModelSource single_file(const std::string& path) {
   auto document = ConfigDocument::parse("", path);
   auto named = document.ok() ? document.value().named(model.name) : std::move(document);
   if (named.ok()) {
-    model.document = named.value().with_backend_completed(true);
+    model.document = named.value().with_backend_completed(file.filename().string());
   } else {
     model.problem = named.error().message;
   }

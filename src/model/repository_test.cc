@@ -139,6 +139,7 @@ TEST_F(Repository, AnOnnxFileNeedsNoConfig) {
   const auto config = make_config(*found[0].document);
   ASSERT_TRUE(config.ok());
   EXPECT_EQ(config.value().backend, "onnxruntime");
+  EXPECT_EQ(config.value().default_filename, "net.v2.onnx");
   EXPECT_EQ(found[0].versions[0].path, path("d/net.v2.onnx"));
 }
 
