@@ -215,26 +215,37 @@ Status read_texts(const Texts& texts, ServeFlags& flags) {
   return read_backend_config(texts.backend_config, flags);
 }
 
-/// The flags CLI11 did not know: Triton's that we know of, or a slip of the finger.
-Status read_extras(const std::vector<std::string>& extras, const CLI::App& cli, ServeFlags& flags) {
-  for (std::size_t i = 0; i < extras.size(); ++i) {
-    const std::string& word = extras[i];
+template <class List>
+bool has(const List& list, std::string_view name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+/// The arguments, last first as CLI11 wants them, without the flags of Triton's that change
+/// nothing: CLI11 would take a value that stands apart from such a flag for a path.
+std::vector<std::string> without_advisory(int argc, char** argv, ServeFlags& flags) {
+  std::vector<std::string> kept;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
     const std::string name = flag_name(word);
-    const auto in = [&name](auto& list) {
-      return std::find(list.begin(), list.end(), std::string_view(name)) != list.end();
-    };
-    if (in(kAdvisory)) {
-      flags.notes.push_back("--" + name + " has no effect here");
-      const bool apart = word.find('=') == std::string::npos;
-      if (apart && i + 1 < extras.size() && !extras[i + 1].starts_with("-")) ++i;
+    if (!word.starts_with("--") || !has(kAdvisory, name)) {
+      kept.emplace_back(word);
       continue;
     }
-    if (in(kRefused)) {
-      return Error{Code::kUnimplemented, "--" + name + " is not supported yet: leave it out"};
-    }
-    return unknown_flag(word, cli);
+    flags.notes.push_back("--" + name + " has no effect here");
+    const bool apart = word.find('=') == std::string_view::npos;
+    if (apart && i + 1 < argc && !std::string_view(argv[i + 1]).starts_with("-")) ++i;
   }
-  return Unit{};
+  std::reverse(kept.begin(), kept.end());
+  return kept;
+}
+
+/// The flags CLI11 did not know: Triton's that we refuse, or a slip of the finger.
+Status read_extras(const std::vector<std::string>& extras, const CLI::App& cli) {
+  if (extras.empty()) return Unit{};
+  const std::string& word = extras.front();
+  const std::string name = flag_name(word);
+  if (!has(kRefused, name)) return unknown_flag(word, cli);
+  return Error{Code::kUnimplemented, "--" + name + " is not supported yet: leave it out"};
 }
 
 }  // namespace
@@ -253,7 +264,7 @@ ParsedServe parse_serve_flags(int argc, char** argv) {
       "ignoring them would change answers or access.");
   add_flags(cli, parsed.flags, texts);
   try {
-    cli.parse(argc, argv);
+    cli.parse(without_advisory(argc, argv, parsed.flags));
   } catch (const CLI::CallForHelp&) {
     parsed.stop = Stop{0, cli.help()};
     return parsed;
@@ -263,7 +274,7 @@ ParsedServe parse_serve_flags(int argc, char** argv) {
   }
   auto& paths = parsed.flags.paths;
   paths.insert(paths.end(), texts.words.begin(), texts.words.end());
-  Status status = read_extras(cli.remaining(), cli, parsed.flags);
+  Status status = read_extras(cli.remaining(), cli);
   if (status.ok()) status = read_texts(texts, parsed.flags);
   if (status.ok() && parsed.flags.paths.empty()) {
     status = Error{Code::kInvalidArgument,
