@@ -136,6 +136,7 @@ void ScriptedServer::read_from(Peer& peer) {
       continue;
     }
     if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+      take_requests(peer);  // what came before the end was still sent
       unanswered_ -= static_cast<std::size_t>(
           std::count_if(peer.steps.begin(), peer.steps.end(), [](auto& s) { return s.last; }));
       ::close(peer.fd);
