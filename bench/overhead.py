@@ -4,9 +4,9 @@
   bench/overhead.py --server tauto=127.0.0.1:8000,PID --server echo=127.0.0.1:9000,PID ...
       --model echo --concurrency 1,16 --blocks 20 --seconds 2 [--json-tensors] [--baseline echo]
 
-Each block runs every server once, in an order that turns from block to block. CPU is what the kernel
-accounts to the server's threads (schedstat, ns). A ratio is formed inside each block; shown are its
-median and the 95 % interval of the median over blocks (order statistics, binomial).
+Each block runs every server once, in an order that turns from block to block. CPU is what the
+kernel accounts to the server's threads (schedstat, ns). A ratio is formed inside each block; shown
+are its median and the 95 % interval of the median over blocks (order statistics, binomial).
 """
 import argparse
 import json
@@ -54,7 +54,8 @@ def lua_request(model_path, rows_dim, as_json):
 
 
 def run_wrk(address, script, concurrency, seconds):
-    out = subprocess.run(["wrk", "-t1", f"-c{concurrency}", f"-d{seconds}s", "--latency", "-s", script,
+    out = subprocess.run(["wrk", "-t1", f"-c{concurrency}", f"-d{seconds}s", "--latency",
+                          "-s", script,
                           f"http://{address}/"], capture_output=True, text=True, check=True).stdout
     requests = int(re.search(r"(\d+) requests in", out)[1])
     bad = re.search(r"Non-2xx or 3xx responses: (\d+)", out)
@@ -91,7 +92,8 @@ def parse_server(text):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(description=__doc__,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--server", action="append", required=True, type=parse_server)
     p.add_argument("--model", default="echo")
     p.add_argument("--batched", action="store_true", help="the model has a batch dimension")
@@ -128,13 +130,15 @@ def report(concurrency, rows, baseline):
     print(f"  {'server':10} {'req/s':>8} {'CPU us':>8} {'P50 us':>8} {'P99 us':>8}   "
           f"CPU, P50, P99 over {baseline}: median (95 %)")
     for name, blocks in rows.items():
-        shown = [median_interval([b[k] for b in blocks])[0] for k in ("rate", "cpu_us", "p50_us", "p99_us")]
+        shown = [median_interval([b[k] for b in blocks])[0]
+                 for k in ("rate", "cpu_us", "p50_us", "p99_us")]
         ratios = []
         for key in ("cpu_us", "p50_us", "p99_us"):
             pairs = [b[key] / base[key] for b, base in zip(blocks, rows[baseline])]
             m, low, high = median_interval(pairs)
             ratios.append(f"{m:.2f} ({low:.2f}-{high:.2f})")
-        print(f"  {name:10} {shown[0]:8.0f} {shown[1]:8.1f} {shown[2]:8.0f} {shown[3]:8.0f}   " + "  ".join(ratios))
+        print(f"  {name:10} {shown[0]:8.0f} {shown[1]:8.1f} {shown[2]:8.0f} {shown[3]:8.0f}   " +
+              "  ".join(ratios))
 
 
 if __name__ == "__main__":

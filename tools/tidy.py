@@ -233,7 +233,7 @@ def no_machine_paths(file):
 
 
 def life_of_a_request(files):
-    """Every name of ours in the story must exist: `Type`, `function()`, `Type::function`, `a_name`."""
+    """Every name of ours in the story must exist: `Type`, `call()`, `Type::call`, `a_name`."""
     code = "\n".join(line.split("//")[0] for f in files if f.code and f.room() and not f.test
                      for line in f.lines)
     for file in files:

@@ -57,7 +57,7 @@ start_server() {
 demo_loads() {
   say "how many requests a second can minilm answer here?"
   bench minilm-capacity --model minilm --shape input_ids:32 --shape attention_mask:32 \
-    --shape token_type_ids:32 --int-max 1 --concurrency 4 --duration 2s --warmup 500ms --quiet \
+    --shape token_type_ids:32 --int-max 1 --concurrency 2 --duration 2s --warmup 500ms --quiet \
     >/dev/null
   capacity=$(sed -n 's/.*"rate_done":\([0-9]*\).*/\1/p' "$demo/minilm-capacity.json")
   [ "${capacity:-0}" -gt 2 ] || die "no throughput in build/demo/minilm-capacity.json"
