@@ -253,7 +253,7 @@ Result<std::optional<Instant>> deadline_of(const ModelHost& host, const wire::In
     if (ms.value() > 0) tighten(std::chrono::milliseconds(ms.value()));  // 0 = none, as Envoy
   }
   if (!strictest) return std::optional<Instant>{};
-  return std::optional<Instant>{first_byte + *strictest};
+  return std::optional<Instant>{first_byte + std::min(*strictest, sched::kTimeMax)};
 }
 
 }  // namespace tauto::serve

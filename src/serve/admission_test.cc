@@ -214,6 +214,11 @@ TEST_F(Fixture, EnvoysHeaderIsADeadlineToo) {
   EXPECT_EQ(deadline("10"), Instant{} + 10ms);
 }
 
+TEST_F(Fixture, ADeadlineBeyondAllTimeDoesNotOverflow) {
+  asked.deadline = Duration::max();
+  EXPECT_EQ(deadline("", Instant{} + 1s), Instant{} + 1s + sched::kTimeMax);
+}
+
 TEST_F(Fixture, NoDeadlineIsNone) { EXPECT_EQ(deadline("0"), Instant::max()); }
 
 TEST_F(Fixture, AHeaderThatIsNoNumberIsRefused) {
