@@ -277,9 +277,11 @@ class Server:
                     return float(match[3])
         return 0.0
 
+    def pending(self, model):
+        return self.metric("nv_inference_pending_request_count", model=model)
+
     def wait_pending(self, model, count):
-        wait_for(lambda: self.metric("nv_inference_pending_request_count", model=model) == count,
-                 f"{count} pending requests of {model}")
+        wait_for(lambda: self.pending(model) == count, f"{count} pending requests of {model}")
 
     def stop(self, number=signal.SIGTERM):
         """Ends the server in its orderly way; it must say 0."""
