@@ -66,10 +66,10 @@ demo_loads() {
   say "excessive load: Poisson arrivals at $((capacity * 3 / 2)) a second"
   transformer excessive $((capacity * 3 / 2))
   say "image classifier, 50 a second"
-  bench ocr_angle --model ocr_angle --rate 50 --duration 3s --slo 'p99<50ms' \
+  bench ocr_angle --model ocr_angle --rate 50 --duration 2s --slo 'p99<50ms' \
     --html "$demo/ocr_angle.html"
   say "synthetic model, 200 a second"
-  bench synthetic --model synthetic --rate 200 --duration 3s --slo 'p99<30ms' \
+  bench synthetic --model synthetic --rate 200 --duration 2s --slo 'p99<30ms' \
     --html "$demo/synthetic.html"
 }
 
@@ -86,6 +86,7 @@ bench() {
   shift
   "$root/build/release/tauto" bench --url "$url" --json "$demo/$name.json" "$@" || [ $? -eq 3 ] ||
     die "tauto bench failed; its own words are above"
+  kill -0 "$server" 2>/dev/null || die "the server has ended under load: see build/demo/server.log"
 }
 
 stop_server() {
