@@ -2,7 +2,9 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <chrono>
+#include <latch>
 
 #include "serve/http_front.h"
 #include "serve/metrics_front.h"
@@ -12,6 +14,8 @@ namespace {
 
 /// How often an ending server looks whether the last request has been answered.
 constexpr auto kDrainPoll = std::chrono::milliseconds(2);
+/// A connection that was taken last has yet to bring its first request: so long it may take.
+constexpr Duration kLastRequestWait = std::chrono::seconds(1);
 
 std::chrono::steady_clock::time_point steady(Instant t) {
   return std::chrono::steady_clock::time_point{t.time_since_epoch()};
@@ -74,6 +78,19 @@ void Server::hurry() {
   hurried_.notify_all();
 }
 
+void Server::wait_for_last_requests(Duration wait_max) {
+  std::latch accepted(1);  // the last connections are counted once the first loop was here
+  loops_.front()->post([&accepted] { accepted.count_down(); });
+  accepted.wait();
+  const Instant give_up = clock_.now() + wait_max;
+  while (clock_.now() < give_up && http_->open_connections() > 0) {
+    MutexLock lock(mutex_);
+    if (hurry_) return;
+    hurried_.wait_until(mutex_, steady(clock_.now() + kDrainPoll),
+                        [this]() TAUTO_NO_THREAD_SAFETY_ANALYSIS { return hurry_; });
+  }
+}
+
 std::size_t Server::shut_down(Duration lame_duck, Duration drain_max) {
   http_front_->leave();
   if (http_ != nullptr) http_->announce_close();
@@ -84,6 +101,7 @@ std::size_t Server::shut_down(Duration lame_duck, Duration drain_max) {
   }
   if (http_ != nullptr) {
     http_->stop_accepting();
+    wait_for_last_requests(std::min(lame_duck, kLastRequestWait));
     http_->drain();
   }
   const Instant give_up = clock_.now() + drain_max;

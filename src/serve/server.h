@@ -60,6 +60,8 @@ class Server {
  private:
   Server(const ServerOptions& options, const TimeSource& clock);
   Status bind();
+  /// Returns when no connection is open, hurry() was called or `wait_max` is over.
+  void wait_for_last_requests(Duration wait_max);
   void stop();
 
   ServerOptions options_;

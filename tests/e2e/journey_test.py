@@ -196,7 +196,7 @@ class Journey(ServerTest):
             thread.join()
         self.assertEqual(problems, [])
         made = REQUESTS // 2 + REQUESTS // 8 * 4
-        wait_for(lambda: self.server.journeys("stress")["outcomes"]["served"] == made, f"all {made}")
+        wait_for(lambda: self.server.journeys("stress")["outcomes"]["served"] == made, made)
         got = self.server.journeys("stress")
         self.assertEqual(sum(got["outcomes"].values()), made)
         self.assertEqual(got["total"]["count"], made)
