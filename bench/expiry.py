@@ -3,8 +3,8 @@
 
   bench/expiry.py --url 127.0.0.1:8000 --model slow [--count 500] [--deadline-ms 20]
 
-The model must take much longer than the deadline (synthetic, tauto.synthetic.mode sleep). One request
-without a deadline keeps it busy all the time; the others expire one after another. Two latenesses:
+The model must take much longer than the deadline (synthetic, tauto.synthetic.mode sleep). Requests
+without a deadline keep it busy all the time; the others expire one after another. Two latenesses:
 what the server says (waited - limit) and what this client sees (answer - intended deadline). The
 bare timer is this script's own sleep of the same length, between the requests.
 """
@@ -24,7 +24,8 @@ def body_of(url, model):
         count = 1
         for d in shape:
             count *= d
-        inputs.append({"name": i["name"], "shape": shape, "datatype": i["datatype"], "data": [0] * count})
+        inputs.append({"name": i["name"], "shape": shape, "datatype": i["datatype"],
+                       "data": [0] * count})
     return inputs
 
 
@@ -41,7 +42,8 @@ def nearest_rank(values, q):
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(description=__doc__,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--url", default="127.0.0.1:8000")
     p.add_argument("--model", required=True)
     p.add_argument("--count", type=int, default=500)
@@ -49,7 +51,8 @@ def main():
     o = p.parse_args()
     inputs = body_of(o.url, o.model)
     stop = threading.Event()
-    busy = [threading.Thread(target=keep_busy, args=(o.url, o.model, inputs, stop)) for _ in range(2)]
+    busy = [threading.Thread(target=keep_busy, args=(o.url, o.model, inputs, stop))
+            for _ in range(2)]
     for t in busy:
         t.start()
     time.sleep(0.3)
@@ -73,8 +76,10 @@ def main():
         t.join()
     print(f"{o.count} deadlines of {o.deadline_ms} ms while the engine is busy; lateness in us")
     for name, v in (("server", server), ("client", client), ("bare timer", bare)):
-        print(f"  {name:11} P50 {nearest_rank(v, .5):8.0f}  P99 {nearest_rank(v, .99):8.0f}  max {max(v):8.0f}")
-    print(f"  P99 server - bare timer: {nearest_rank(server, .99) - nearest_rank(bare, .99):.0f} us")
+        p50, p99 = nearest_rank(v, .5), nearest_rank(v, .99)
+        print(f"  {name:11} P50 {p50:8.0f}  P99 {p99:8.0f}  max {max(v):8.0f}")
+    beyond = nearest_rank(server, .99) - nearest_rank(bare, .99)
+    print(f"  P99 server - bare timer: {beyond:.0f} us")
 
 
 if __name__ == "__main__":

@@ -15,8 +15,9 @@ void StageRecorder::record(std::size_t shard, Outcome outcome, const Split& spli
   if (outcome != Outcome::kServed) return;
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < kStageCount; ++i) {
+    // Several stages of a plain request have no length: snapshot() knows how many those were.
     const auto ns = static_cast<std::uint64_t>(to_ns(split[i]));
-    s.stages[i].add(ns);
+    if (ns > 0) s.stages[i].add(ns);
     total += ns;
   }
   s.total.add(total);
@@ -34,6 +35,10 @@ StageSnapshot StageRecorder::snapshot() const {
     for (std::size_t i = 0; i < kOutcomeCount; ++i) {
       result.outcomes[i] += shard->outcomes[i].load(std::memory_order_relaxed);
     }
+  }
+  for (auto& stage : result.stages) {
+    const std::uint64_t seen = stage.count();
+    if (seen < result.total.count()) stage.add(0, result.total.count() - seen);
   }
   return result;
 }

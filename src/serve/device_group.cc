@@ -71,7 +71,7 @@ void DeviceGroup::retire_model(ModelHost& model) {
   carry_out(work, nullptr);
 }
 
-void DeviceGroup::arrive(LoopContext& here, Request& request) {
+void DeviceGroup::arrive(LoopContext& here, Request& request, Instant now) {
   auto work = here.take_work();
   {
     MutexLock lock(mutex_);
@@ -86,7 +86,7 @@ void DeviceGroup::arrive(LoopContext& here, Request& request) {
     request.arrive.model = request.model->id();
     request.depth_on_arrival =
         static_cast<std::uint32_t>(scheduler_.queue_depth(request.arrive.model));
-    step(request.arrive, clock_.now(), *work);
+    step(request.arrive, now, *work);
   }
   carry_out(*work, &here);
   here.put_work(std::move(work));
@@ -121,7 +121,8 @@ std::size_t DeviceGroup::open_requests() const {
 
 void DeviceGroup::step(const sched::Event& event, Instant now, Work& work) {
   actions_.clear();
-  scheduler_.step(now, event, actions_);
+  last_step_ = std::max(last_step_, now);
+  scheduler_.step(last_step_, event, actions_);
   for (const auto& dispatch : actions_.dispatches) resolve_dispatch(dispatch, work);
   for (const auto& answer : actions_.answers) {
     const std::uint32_t slot = slot_of(answer.id);
@@ -222,9 +223,10 @@ void DeviceGroup::finish_batch(BatchRun& batch, Work& work) {
   const Duration took = batch.times.unbind_end - batch.picked_up();
   if (kJourneys) batch.model->batch_ended(batch.rows, batch.times, batch.picked_up(), !batch.error);
   for (Request* member : batch.members) work.notices.push_back({member, false, true});
-  MutexLock lock(mutex_);
   const auto outcome = batch.error ? sched::BatchOutcome::kFailed : sched::BatchOutcome::kOk;
-  step(sched::BatchDone{batch.id, took, outcome}, clock_.now(), work);
+  const Instant now = kJourneys ? batch.times.unbind_end : clock_.now();
+  MutexLock lock(mutex_);
+  step(sched::BatchDone{batch.id, took, outcome}, now, work);
 }
 
 void DeviceGroup::run_inline(void* here) {

@@ -37,9 +37,9 @@ class DeviceGroup {
   /// Refuses further requests of `model`.
   void retire_model(ModelHost& model);
 
-  /// A parsed, valid request enters; its answer comes by FrontEnd::answer on `here`, perhaps before
-  /// this returns. Loop thread of `here`.
-  void arrive(LoopContext& here, Request& request);
+  /// A parsed, valid request enters at `now`, just read; its answer comes by FrontEnd::answer on
+  /// `here`, perhaps before this returns. Loop thread of `here`.
+  void arrive(LoopContext& here, Request& request, Instant now);
   /// Its client went away; the answer kCancelled still comes. Loop thread of `here`.
   void cancel(LoopContext& here, Request& request);
   /// A member has no more use for the batch's outputs. Any thread.
@@ -51,7 +51,8 @@ class DeviceGroup {
  private:
   friend class InstanceWorker;
 
-  /// Runs one event now and resolves the actions into `work`.
+  /// Runs one event and resolves the actions into `work`. A `now` that was read before another
+  /// thread's step counts as that step's time: the scheduler's time never goes back.
   void step(const sched::Event& event, Instant now, Work& work) TAUTO_REQUIRES(mutex_);
   void resolve_dispatch(const sched::Dispatch& dispatch, Work& work) TAUTO_REQUIRES(mutex_);
   BatchRun& take_batch() TAUTO_REQUIRES(mutex_);
@@ -72,6 +73,7 @@ class DeviceGroup {
   mutable Mutex mutex_;
   sched::Scheduler scheduler_ TAUTO_GUARDED_BY(mutex_);
   sched::Actions actions_ TAUTO_GUARDED_BY(mutex_);
+  Instant last_step_ TAUTO_GUARDED_BY(mutex_){};
   std::vector<Request*> slots_ TAUTO_GUARDED_BY(mutex_);  // by the low half of a RequestId
   std::vector<std::uint32_t> free_slots_ TAUTO_GUARDED_BY(mutex_);
   std::uint32_t generation_ TAUTO_GUARDED_BY(mutex_) = 0;  // the high half

@@ -1,5 +1,7 @@
 #include "serve/documents.h"
 
+#include <chrono>
+
 #include "base/json_writer.h"
 #include "journey/journeys_json.h"
 #include "serve/version.h"
@@ -37,11 +39,19 @@ void write_batches(JsonWriter& json, const std::vector<BatchStatistics>& batches
   json.end_array();
 }
 
+/// Milliseconds since the Unix epoch of a moment on the monotonic clock; 0 for never.
+std::uint64_t unix_ms(std::optional<Instant> at, Instant now) {
+  if (!at) return 0;
+  const auto wall = std::chrono::system_clock::now().time_since_epoch() - (now - *at);
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(wall).count());
+}
+
 void write_statistics(JsonWriter& json, const ModelHost& host) {
   const auto s = host.statistics().snapshot();
   json.begin_object().field("name", std::string_view(host.name()));
   json.field("version", std::string_view(host.version_text()));
-  json.field("last_inference", s.last_inference_ms);
+  json.field("last_inference", unix_ms(s.last_inference, host.clock().now()));
   json.field("inference_count", s.inference_count);
   json.field("execution_count", s.execution_count);
   json.key("inference_stats").begin_object();

@@ -144,15 +144,13 @@ HttpInfer::HttpRequest& HttpInfer::take(ModelHost& host, net::HttpExchange& exch
 void HttpInfer::infer(ModelHost& host, net::HttpExchange& exchange) {
   HttpRequest& request = take(host, exchange);
   const Status understood = understand(request);
-  if constexpr (kJourneys) {
-    request.parsed = clock_.now();
-    request.journey.mark(Stage::kParse, request.parsed);
-  }
+  request.parsed = clock_.now();
+  if constexpr (kJourneys) request.journey.mark(Stage::kParse, request.parsed);
   if (!understood.ok()) {
     refuse(request, understood.error());
     return;
   }
-  host.group().arrive(loop_, request);
+  host.group().arrive(loop_, request, request.parsed);
 }
 
 Status HttpInfer::understand(HttpRequest& request) {

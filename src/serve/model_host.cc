@@ -1,7 +1,6 @@
 #include "serve/model_host.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace tauto::serve {
@@ -15,12 +14,6 @@ sched::ModelSettings settings_of(const model::LoadedModel& loaded) {
   auto settings = loaded.config.scheduling;
   settings.rows_max = std::max<std::uint32_t>(1, loaded.config.rows_max);
   return settings;
-}
-
-std::uint64_t unix_ms() {
-  const auto since = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
 }
 
 }  // namespace
@@ -53,7 +46,7 @@ void ModelHost::batch_ended(std::uint32_t rows, const engine::BatchTimes& times,
   statistics_.add_batch(
       {rows, 1, ns(times.bind_end - picked_up), ns(times.compute_end - times.bind_end),
        ns(times.unbind_end - times.compute_end)},
-      unix_ms());
+      times.unbind_end);
 }
 
 }  // namespace tauto::serve

@@ -27,9 +27,9 @@ void Statistics::add_failure(std::size_t shard, FailureReason reason, Duration t
   s.failures[static_cast<std::size_t>(reason)].add(1);
 }
 
-void Statistics::add_batch(const BatchStatistics& one, std::uint64_t wall_ms) {
+void Statistics::add_batch(const BatchStatistics& one, Instant end) {
   MutexLock lock(mutex_);
-  last_inference_ms_ = wall_ms;
+  last_inference_ = end;
   auto at =
       std::lower_bound(batches_.begin(), batches_.end(), one.rows,
                        [](const BatchStatistics& b, std::uint64_t rows) { return b.rows < rows; });
@@ -58,7 +58,7 @@ StatisticsSnapshot Statistics::snapshot() const {
   }
   MutexLock lock(mutex_);
   out.batches = batches_;
-  out.last_inference_ms = last_inference_ms_;
+  out.last_inference = last_inference_;
   for (const auto& b : batches_) out.execution_count += b.count;
   return out;
 }

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/mutex.h"
@@ -48,7 +48,7 @@ struct StatisticsSnapshot {
   std::uint64_t output_ns = 0;
   std::uint64_t inference_count = 0;        // rows
   std::uint64_t execution_count = 0;        // batches
-  std::uint64_t last_inference_ms = 0;      // since the Unix epoch; 0 = never
+  std::optional<Instant> last_inference;    // end of the latest batch
   std::array<std::uint64_t, 4> failures{};  // by FailureReason
   std::vector<BatchStatistics> batches;     // ascending by rows
 };
@@ -61,8 +61,8 @@ class Statistics {
   /// Loop thread of `shard`.
   void add_success(std::size_t shard, std::uint32_t rows, const RequestTimes& times);
   void add_failure(std::size_t shard, FailureReason reason, Duration total);
-  /// Any thread, once a batch. `wall_ms` = milliseconds since the Unix epoch.
-  void add_batch(const BatchStatistics& one, std::uint64_t wall_ms);
+  /// Any thread, once a batch that ended at `end`.
+  void add_batch(const BatchStatistics& one, Instant end);
 
   StatisticsSnapshot snapshot() const;
 
@@ -84,7 +84,7 @@ class Statistics {
   std::vector<Shard> shards_;
   mutable Mutex mutex_;
   std::vector<BatchStatistics> batches_ TAUTO_GUARDED_BY(mutex_);
-  std::uint64_t last_inference_ms_ TAUTO_GUARDED_BY(mutex_) = 0;
+  std::optional<Instant> last_inference_ TAUTO_GUARDED_BY(mutex_);
 };
 
 }  // namespace tauto::serve
