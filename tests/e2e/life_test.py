@@ -34,15 +34,15 @@ class Load:
             return None
 
     def run(self):
-        client = self.connect()
+        client, before = self.connect(), 0  # `before`: replies on this connection
         while client:
             try:
                 reply = client.infer("m")
             except (OSError, http.client.HTTPException) as problem:
                 with self.lock:
-                    self.failed.append(repr(problem))
+                    self.failed.append((repr(problem), f"{before} replies before on this one"))
                 client.close()
-                client = self.connect()
+                client, before = self.connect(), 0
                 continue
             with self.lock:
                 self.served += reply.status == 200
@@ -50,7 +50,8 @@ class Load:
                     self.failed.append(repr(reply))
             if reply.header("Connection") == "close":
                 client.close()
-                client = self.connect()
+                client, before = self.connect(), -1
+            before += 1
         with self.lock:
             self.refused += 1
 
