@@ -1,6 +1,7 @@
 #include "net/http_server.h"
 
 #include <arpa/inet.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -25,6 +26,15 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 
 namespace {
+
+/// From now on the kernel drops what would open a connection: between the last accept and the
+/// close of the listener nobody is greeted who would then be cut off. A client that tries again
+/// finds the port closed.
+void refuse_handshakes(int listener) {
+  sock_filter drop_all{BPF_RET | BPF_K, 0, 0, 0};
+  const sock_fprog program{1, &drop_all};
+  ::setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
 
 constexpr Duration kSweepMax = std::chrono::seconds(1);
 constexpr Duration kSweepMin = std::chrono::milliseconds(1);
@@ -242,6 +252,7 @@ void HttpServer::Impl::accept_all() {
 void HttpServer::Impl::stop_accepting() {
   shares_.front()->http.loop.post([this] {
     if (!acceptor_.is_open()) return;
+    refuse_handshakes(acceptor_.native_handle());
     accept_all();  // those that the kernel has already greeted are served
     error_code ignored;
     acceptor_.close(ignored);
