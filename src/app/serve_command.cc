@@ -3,7 +3,6 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "app/host.h"
 #include "app/serve_flags.h"
 #include "app/start_table.h"
+#include "base/mutex.h"
 #include "base/text.h"
 #include "engine/onnx/onnx_engine.h"
 #include "engine/synthetic.h"
@@ -40,13 +40,22 @@ class SignalWatch {
   }
   ~SignalWatch() { pthread_kill(thread_.native_handle(), SIGUSR2); }
 
+  /// Before this, a signal ends the process at once: nothing is being served yet.
+  void serving(serve::Server& server) {
+    MutexLock lock(mutex_);
+    server_ = &server;
+  }
   /// Blocks until a signal came; which one.
   int wait() {
-    first_.wait(0);
-    return first_.load();
+    MutexLock lock(mutex_);
+    came_.wait(mutex_, [this]() TAUTO_NO_THREAD_SAFETY_ANALYSIS { return first_ != 0; });
+    return first_;
   }
-  /// Before this, a signal ends the process at once: nothing is being served yet.
-  void serving(serve::Server* server) { server_.store(server); }
+  /// The server has ended: signals mean nothing any more.
+  void ended() {
+    MutexLock lock(mutex_);
+    ended_ = true;
+  }
 
  private:
   void watch() {
@@ -54,23 +63,24 @@ class SignalWatch {
       int signal = 0;
       sigwait(&set_, &signal);
       if (signal == SIGUSR2) return;
-      serve::Server* server = server_.load();
-      if (server == nullptr) {
+      MutexLock lock(mutex_);
+      if (ended_) continue;
+      if (server_ == nullptr) {
         std::fputs("tauto serve: stopped while loading\n", stderr);
         std::_Exit(0);
       }
-      int none = 0;
-      if (first_.compare_exchange_strong(none, signal)) {
-        first_.notify_all();
-      } else {
-        server->hurry();
-      }
+      if (first_ != 0) server_->hurry();
+      if (first_ == 0) first_ = signal;
+      came_.notify_all();
     }
   }
 
   sigset_t set_{};
-  std::atomic<int> first_{0};
-  std::atomic<serve::Server*> server_{nullptr};
+  Mutex mutex_;
+  CondVar came_;
+  int first_ TAUTO_GUARDED_BY(mutex_) = 0;
+  bool ended_ TAUTO_GUARDED_BY(mutex_) = false;
+  serve::Server* server_ TAUTO_GUARDED_BY(mutex_) = nullptr;
   std::jthread thread_;
 };
 
@@ -156,10 +166,11 @@ int run_serve(int argc, char** argv) {
 
   serve::Server& running = *server.value();
   running.serve(std::move(outcomes).value());
-  signals.serving(&running);
+  signals.serving(running);
   std::fputs(ready_line(running, flags.server).c_str(), stdout);
   std::fflush(stdout);
   if (!flags.port_file.empty() && !write_port_file(flags.port_file, running)) {
+    signals.ended();
     return fail("cannot write " + flags.port_file);
   }
   const int signal = signals.wait();
@@ -167,6 +178,7 @@ int run_serve(int argc, char** argv) {
   std::fprintf(stderr, "%s: not ready any more; ending in %s\n",
                signal == SIGINT ? "SIGINT" : "SIGTERM", format_duration(lame_duck).c_str());
   const std::size_t left = running.shut_down(lame_duck, flags.exit_timeout);
+  signals.ended();
   if (left > 0) {
     std::fprintf(stderr, "%zu requests were cut off after %s\n", left,
                  format_duration(flags.exit_timeout).c_str());

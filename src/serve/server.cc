@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <latch>
 
 #include "serve/http_front.h"
 #include "serve/metrics_front.h"
@@ -29,6 +28,8 @@ Server::Server(const ServerOptions& options, const TimeSource& clock)
     loops_.push_back(std::make_unique<net::Loop>(clock));
     contexts_.push_back(std::make_unique<LoopContext>(*loops_.back(), i));
   }
+  // A page of metrics takes a millisecond to write: no request should wait for it.
+  loops_.push_back(std::make_unique<net::Loop>(clock));
   group_ = std::make_unique<DeviceGroup>(clock);
   http_front_ = std::make_unique<HttpFront>(options_, contexts_, clock);
   metrics_front_ = std::make_unique<MetricsFront>(clock);
@@ -39,9 +40,9 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
   TAUTO_CHECK(options.io_threads >= 1);
   std::unique_ptr<Server> server(new Server(options, clock));
   TAUTO_RETURN_IF_ERROR(server->bind());
-  for (std::size_t i = 0; i < options.io_threads; ++i) {
+  for (std::size_t i = 0; i < server->loops_.size(); ++i) {
     server->threads_.emplace_back([loop = server->loops_[i].get()] { loop->run(); });
-    const std::string name = "io " + std::to_string(i);
+    const std::string name = i < options.io_threads ? "io " + std::to_string(i) : "metrics";
     pthread_setname_np(server->threads_.back().native_handle(), name.c_str());
   }
   return server;
@@ -53,12 +54,13 @@ Status Server::bind() {
   if (options_.http) {
     net::HttpServerOptions http{options_.http_address, options_.http_port, options_.http_limits,
                                 "Inference-Header-Content-Length"};
-    TAUTO_ASSIGN_OR_RETURN(http_, net::HttpServer::listen(http, loops, *http_front_));
+    const auto io_loops = std::span(loops).first(options_.io_threads);
+    TAUTO_ASSIGN_OR_RETURN(http_, net::HttpServer::listen(http, io_loops, *http_front_));
   }
   if (options_.metrics) {
     net::HttpServerOptions metrics{options_.metrics_address, options_.metrics_port, {}, ""};
     TAUTO_ASSIGN_OR_RETURN(
-        metrics_, net::HttpServer::listen(metrics, std::span(loops).first(1), *metrics_front_));
+        metrics_, net::HttpServer::listen(metrics, std::span(loops).last(1), *metrics_front_));
   }
   return Unit{};
 }
@@ -71,17 +73,21 @@ void Server::serve(std::vector<model::LoadOutcome> outcomes) {
 }
 
 void Server::hurry() {
-  {
-    MutexLock lock(mutex_);
-    hurry_ = true;
-  }
-  hurried_.notify_all();
+  MutexLock lock(mutex_);
+  hurry_ = true;
+  hurried_.notify_all();  // under the mutex: whoever waits may destroy this object next
 }
 
 void Server::wait_for_last_requests(Duration wait_max) {
-  std::latch accepted(1);  // the last connections are counted once the first loop was here
-  loops_.front()->post([&accepted] { accepted.count_down(); });
-  accepted.wait();
+  loops_.front()->post([this] {
+    MutexLock lock(mutex_);
+    accepted_ = true;  // the last connections are counted now
+    hurried_.notify_all();
+  });
+  {
+    MutexLock lock(mutex_);
+    hurried_.wait(mutex_, [this]() TAUTO_NO_THREAD_SAFETY_ANALYSIS { return accepted_; });
+  }
   const Instant give_up = clock_.now() + wait_max;
   while (clock_.now() < give_up && http_->open_connections() > 0) {
     MutexLock lock(mutex_);

@@ -66,7 +66,7 @@ class Server {
 
   ServerOptions options_;
   const TimeSource& clock_;
-  std::vector<std::unique_ptr<net::Loop>> loops_;
+  std::vector<std::unique_ptr<net::Loop>> loops_;  // one an IO thread, then that of metrics
   std::vector<std::unique_ptr<LoopContext>> contexts_;
   Catalog catalog_;
   std::unique_ptr<DeviceGroup> group_;
@@ -76,8 +76,9 @@ class Server {
   std::unique_ptr<net::HttpServer> metrics_;
   std::vector<std::jthread> threads_;
   Mutex mutex_;
-  CondVar hurried_;
+  CondVar hurried_;  // or accepted_
   bool hurry_ TAUTO_GUARDED_BY(mutex_) = false;
+  bool accepted_ TAUTO_GUARDED_BY(mutex_) = false;  // by the first loop, after the last accept
 };
 
 }  // namespace tauto::serve
