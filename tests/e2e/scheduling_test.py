@@ -28,9 +28,9 @@ SLOW = {"rows_max": 1, "fixed": f"{BUSY_US}us", "tensors": FREE}
 class Scheduling(ServerTest):
     models = {
         "preferred": batching("preferred_batch_size: [ 4, 8 ] max_queue_delay_microseconds: 50000",
-                              fixed="300ms", tensors=FREE),
+                              fixed=f"{BUSY_US * 3 // 2}us", tensors=FREE),
         "levels": batching("priority_levels: 3 default_priority_level: 2", rows_max=1,
-                           fixed="100ms", tensors=FREE),
+                           fixed=f"{BUSY_US}us", tensors=FREE),
         "bounded": batching("default_queue_policy { max_queue_size: 2 }", rows_max=1,
                             fixed=f"{BUSY_US}us"),  # warmed: it knows its service time
         "depth": config(tauto_queue_depth="1", **SLOW),
