@@ -7,6 +7,7 @@
 
 #include "app/flag_help.h"
 #include "base/text.h"
+#include "model/tauto_keys.h"
 
 namespace tauto::app {
 namespace {
@@ -135,15 +136,6 @@ Result<std::uint16_t> parse_port(std::string_view text) {
   return static_cast<std::uint16_t>(port);
 }
 
-Result<sched::PolicyKind> parse_policy(std::string_view name) {
-  if (name == "direct") return sched::PolicyKind::kDirect;
-  if (name == "eager") return sched::PolicyKind::kEager;
-  if (name == "fixed") return sched::PolicyKind::kFixed;
-  if (name == "triton") return sched::PolicyKind::kTriton;
-  return Error{Code::kInvalidArgument,
-               "'" + std::string(name) + "' is not a policy: direct, eager, fixed or triton"};
-}
-
 /// Runs `parse` on `text` into `value`, which `parse` has bounded; an error is told with the flag's
 /// name in front.
 template <class T, class Parse>
@@ -198,7 +190,7 @@ Status read_texts(const Texts& texts, ServeFlags& flags) {
         read("exit-timeout", texts.exit_timeout, parse_duration, flags.exit_timeout));
   }
   if (!texts.policy.empty()) {
-    TAUTO_RETURN_IF_ERROR(read("policy", texts.policy, parse_policy, flags.policy));
+    TAUTO_RETURN_IF_ERROR(read("policy", texts.policy, model::policy_from_name, flags.policy));
   }
   flags.auto_complete = !texts.disable_auto_complete && !texts.strict_config;
   if (texts.control_mode != "none") {

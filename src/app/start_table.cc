@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/text.h"
+#include "model/tauto_keys.h"
 #include "report/table.h"
 
 namespace tauto::app {
@@ -28,20 +29,6 @@ std::string batch_cell(const model::LoadedModel& m) {
   return m.config.rows_max == 1 ? "1" : "1.." + std::to_string(m.config.rows_max);
 }
 
-std::string policy_name(sched::PolicyKind kind) {
-  switch (kind) {
-    case sched::PolicyKind::kDirect:
-      return "direct";
-    case sched::PolicyKind::kEager:
-      return "eager";
-    case sched::PolicyKind::kFixed:
-      return "fixed";
-    case sched::PolicyKind::kTriton:
-      return "triton";
-  }
-  return "?";
-}
-
 std::string optional_duration(const std::optional<Duration>& d) {
   return d ? format_duration(*d) : "-";
 }
@@ -64,8 +51,8 @@ std::string start_table(const std::vector<model::LoadOutcome>& outcomes) {
     const std::string name = m.version == 1 ? m.name : m.name + " v" + std::to_string(m.version);
     table.add({name, m.config.backend,
                std::to_string(r.instances) + " x " + std::to_string(r.threads) + " thr",
-               policy_name(m.config.scheduling.policy), batch_cell(m), optional_duration(r.one_row),
-               optional_duration(r.rows_max), ready_cell(r)});
+               std::string(model::policy_name(m.config.scheduling.policy)), batch_cell(m),
+               optional_duration(r.one_row), optional_duration(r.rows_max), ready_cell(r)});
     if (r.batching_pays && !*r.batching_pays && m.config.rows_max > 1) {
       below += m.name + ": batching does not pay here (l(b)/b does not fall)\n";
     }

@@ -22,9 +22,6 @@ class Journey {
   /// older than the latest one (two threads read the clock close together) counts as the latest.
   /// kHold is not marked: see set_hold.
   void mark(Stage stage, Instant at);
-  /// Ends receive, parse and so on up to `stage` where a request dies early: same as mark, named
-  /// for the reader. The time since the last stamp goes to `stage`.
-  void stop_at(Stage stage, Instant at) { mark(stage, at); }
   /// Of the queue time, this much was spent beside an idle instance. Clamped into the queue time.
   void set_hold(Duration hold) { hold_ = hold; }
 

@@ -58,7 +58,7 @@ TEST(Journey, HoldIsClampedIntoTheQueueTime) {
 TEST(Journey, StoppedEarlyTheRestBelongsToWhereItStopped) {
   Journey j(instant_at_ns(0));
   j.mark(Stage::kReceive, instant_at_ns(5));
-  j.stop_at(Stage::kParse, instant_at_ns(9));
+  j.mark(Stage::kParse, instant_at_ns(9));
   j.mark(Stage::kSend, instant_at_ns(12));
   EXPECT_EQ(at(j.split(), Stage::kParse), Duration(4));
   EXPECT_EQ(at(j.split(), Stage::kSend), Duration(3));

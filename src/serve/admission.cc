@@ -216,7 +216,13 @@ Status expand_raw(const ModelHost& host, wire::InferRequest& asked) {
   if (config.rows_max > 0) expanded.tensor.shape.push_back(1);
   std::int64_t known = 1;
   std::size_t free_dims = 0;
-  for (const auto d : input.dims.dims()) d < 0 ? void(++free_dims) : void(known *= d);
+  for (const auto d : input.dims.dims()) {
+    if (d < 0) {
+      ++free_dims;
+    } else {
+      known *= d;
+    }
+  }
   const std::size_t element = byte_size(input.type);
   if (free_dims > 1 || (element == 0 && known != 1)) {
     return invalid("the shape of input " + quoted(input.name) + " of model " + quoted(host.name()) +

@@ -68,10 +68,8 @@ void reply_not_found(HttpExchange& exchange) { reply_error(exchange, 404, "Not F
 bool method_is(HttpExchange& exchange, Method wanted) {
   const Method got = exchange.method();
   if (got == wanted || (wanted == Method::kGet && got == Method::kHead)) return true;
-  write_error(exchange.text(), "Method Not Allowed");
-  const auto text = std::as_bytes(std::span(exchange.text().data(), exchange.text().size()));
   exchange.extra_headers() += wanted == Method::kGet ? "Allow: GET, HEAD\r\n" : "Allow: POST\r\n";
-  exchange.reply_text(405, kJson, {reinterpret_cast<const char*>(text.data()), text.size()});
+  reply_error(exchange, 405, "Method Not Allowed");
   return false;
 }
 

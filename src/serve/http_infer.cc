@@ -200,7 +200,7 @@ void HttpInfer::answer(Request& base) {
   if (request.exchange == nullptr) {
     // Its answer was on the way when the client went: nobody is served by it.
     if (request.outcome == Outcome::kServed) request.outcome = Outcome::kCancelled;
-    record(request, false);
+    record(request);
     request_sent(request);
     return;
   }
@@ -321,7 +321,7 @@ void HttpInfer::sent(net::HttpExchange& exchange, Instant at, bool ok) {
   request.exchange = nullptr;
   request.journey.mark(Stage::kSend, at);
   if (!ok && request.outcome == Outcome::kServed) request.outcome = Outcome::kCancelled;
-  record(request, ok);
+  record(request);
   request_sent(request);
 }
 
@@ -332,7 +332,7 @@ void HttpInfer::client_gone(net::HttpExchange& exchange) {
   request.model->group().cancel(loop_, request);
 }
 
-void HttpInfer::record(HttpRequest& request, bool delivered) {
+void HttpInfer::record(HttpRequest& request) {
   if constexpr (!kJourneys) return;
   ModelHost& host = *request.model;
   const auto split = request.journey.split();
@@ -346,7 +346,6 @@ void HttpInfer::record(HttpRequest& request, bool delivered) {
   const Duration total = request.journey.total() - at(Stage::kReceive) - at(Stage::kParse) -
                          at(Stage::kReply) - at(Stage::kSend);
   if (request.outcome == Outcome::kServed) {
-    TAUTO_CHECK(delivered);
     host.statistics().add_success(loop_.index, request.arrive.rows,
                                   {total, at(Stage::kHold) + at(Stage::kWait), at(Stage::kBind),
                                    at(Stage::kCompute), at(Stage::kUnbind)});

@@ -42,7 +42,7 @@ class HttpInfer final : public FrontEnd {
   void finish_journey(HttpRequest& request);
   void end_reply(HttpRequest& request);
   void write_server_timing(HttpRequest& request);
-  void record(HttpRequest& request, bool delivered);
+  void record(HttpRequest& request);
   void offer_exemplar(const HttpRequest& request, const journey::Split& split);
 
   LoopContext& loop_;

@@ -1,6 +1,7 @@
 #pragma once
 // Journeys are always on. This switch exists only to measure what they cost: a build with
-// -DTAUTO_BENCH_WITHOUT_JOURNEYS=ON stamps and counts nothing in serve/ (bench/README.md).
+// -DTAUTO_BENCH_WITHOUT_JOURNEYS=ON stamps and counts nothing in serve/; compare the two with
+// bench/overhead.py.
 
 namespace tauto::serve {
 

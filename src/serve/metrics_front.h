@@ -14,7 +14,6 @@ std::string metrics_page(const Catalog& catalog);
 
 class MetricsFront final : public net::HttpHandler {
  public:
-  explicit MetricsFront(const TimeSource& clock) : clock_(clock) {}
   void serve(const Catalog& catalog) { catalog_.store(&catalog, std::memory_order_release); }
 
   void on_request(net::HttpExchange& exchange) override;
@@ -22,7 +21,6 @@ class MetricsFront final : public net::HttpHandler {
   void on_client_gone(net::HttpExchange&) override {}
 
  private:
-  const TimeSource& clock_;
   std::atomic<const Catalog*> catalog_{nullptr};
 };
 

@@ -32,7 +32,7 @@ Server::Server(const ServerOptions& options, const TimeSource& clock)
   loops_.push_back(std::make_unique<net::Loop>(clock));
   group_ = std::make_unique<DeviceGroup>(clock);
   http_front_ = std::make_unique<HttpFront>(options_, contexts_, clock);
-  metrics_front_ = std::make_unique<MetricsFront>(clock);
+  metrics_front_ = std::make_unique<MetricsFront>();
 }
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options,
